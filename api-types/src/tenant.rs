@@ -12,6 +12,8 @@ pub struct Tenant {
     /// `tenant_` and 32 hex digits.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub id: TenantId,
+    /// Version, from 1; counts changes of the fields below.
+    pub version: i64,
     /// Its name; null after the purge.
     pub name: Option<String>,
     /// Its plan.

@@ -12,6 +12,8 @@ pub struct User {
     /// The user's id.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub id: UserId,
+    /// Version, from 1; counts changes of the fields below.
+    pub version: i64,
     /// Lower case; unique in the tenant.
     pub email: String,
     /// Role of the user.
@@ -76,7 +78,7 @@ mod tests {
     #[test]
     fn an_invitations_token_does_not_show() {
         let json = format!(
-            r#"{{"invite_token":"hunter2","id":"{}","email":"ann@example.com","role":"viewer","state":"invited",
+            r#"{{"invite_token":"hunter2","id":"{}","version":1,"email":"ann@example.com","role":"viewer","state":"invited",
             "created_at":"2030-01-31T12:00:00Z"}}"#,
             UserId::fresh()
         );

@@ -6,7 +6,7 @@ use crate::problem::{Code, Problem};
 use crate::request::RequestId;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde::Serialize;
 use std::io::Write;
 
@@ -61,6 +61,22 @@ fn write_json<T: Serialize>(to: impl Write, value: &T) -> Result<(), Problem> {
 #[must_use]
 pub fn raw_json(status: StatusCode, body: Vec<u8>) -> HttpResponse {
     HttpResponse::build(status).content_type("application/json").body(body)
+}
+
+/// A JSON answer of an object that has a version, which is its `ETag`.
+///
+/// # Errors
+/// As [`to_json`].
+pub fn versioned<T: Serialize>(
+    status: StatusCode,
+    version: i64,
+    value: &T,
+) -> Result<HttpResponse, Problem> {
+    let mut answer = raw_json(status, to_json(value)?);
+    if let Ok(tag) = format!("\"{version}\"").parse() {
+        answer.headers_mut().insert(ETAG, tag);
+    }
+    Ok(answer)
 }
 
 /// The answer that tells a problem.

@@ -4,12 +4,12 @@
 //! another one, and bound to the list and its filters, so that it cannot be carried to a question it was
 //! not made for. Whatever does not verify is `invalid_cursor`, without saying why.
 
-use crate::auth::key::KeyHasher;
 use crate::problem::{Code, Problem};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::id::TenantId;
 use hmac::{Hmac, Mac};
+use identity::key::KeyHasher;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use subtle::ConstantTimeEq;

@@ -17,7 +17,6 @@ pub mod pagination;
 mod pieces;
 pub mod problem;
 mod quota;
-mod repeats;
 pub mod request;
 pub mod routes;
 pub mod schedule;

@@ -1,9 +1,9 @@
 //! Why the API did not start.
 
-use crate::auth::PasswordError;
-use crate::auth::key::KeyError;
-use crate::auth::token::TokenError;
 use crate::limit::NotRedis;
+use identity::PasswordError;
+use identity::key::KeyError;
+use identity::token::TokenError;
 use runtime::config::ConfigError;
 use runtime::tls::TlsError;
 use std::io;

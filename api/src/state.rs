@@ -1,9 +1,5 @@
 //! What all requests of a process share.
 
-use crate::auth::token::Tokens;
-use crate::auth::{
-    Attempts, Authenticator, FairQueue, OperatorAuthenticator, Passwords, key::KeyHasher,
-};
 use crate::cursor::Sealer;
 use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
@@ -14,9 +10,11 @@ use crate::start_error::StartError;
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
-use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use hmac::Hmac;
+use identity::key::KeyHasher;
+use identity::token::Tokens;
+use identity::{Authenticator, OperatorAuthenticator, Sessions};
 use runtime::config::{Config, IpNet, LimitsConfig};
 use runtime::health::Health;
 use runtime::tasks::TaskGroup;
@@ -33,8 +31,6 @@ pub(crate) type Document = LazyLock<
     Box<dyn FnOnce() -> Result<Bytes, serde_json::Error> + Send>,
 >;
 
-/// Refreshes at once: the connections for signing in that comparing passwords leaves.
-const REFRESHES: usize = 2;
 /// Largest body of a request that has nothing to say.
 const EMPTY_BODY: usize = 1024;
 /// Largest body of a request about anything but tasks.
@@ -47,18 +43,10 @@ pub struct State {
     pub(crate) operators: OperatorAuthenticator,
     /// How much peers and tenants may send.
     pub(crate) limiter: Arc<Limiter>,
-    /// For those who have no credential yet.
-    pub(crate) sign_in: SubmitDb,
-    pub(crate) attempts: Attempts,
-    pub(crate) passwords: Passwords,
-    /// Those who stay signed in.
-    pub(crate) refreshes: FairQueue,
+    /// For users who sign in.
+    pub(crate) sessions: Sessions,
     /// Whose word on where a request comes from is believed.
     pub(crate) trusted_proxies: Vec<IpNet>,
-    pub(crate) refresh_token_life: Duration,
-    pub(crate) invitation_life: Duration,
-    /// The plan of customers who sign up; none where nobody can.
-    pub(crate) sign_up_plan: Option<PlanName>,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
     pub(crate) backlog: Backlog,
@@ -151,12 +139,14 @@ impl State {
         let (environment, ttl) = (config.auth.environment.clone(), config.api.key_cache_ttl);
         let storing = (config.database.submit_connections as usize / 2).max(1);
         let tokens = match config.auth.jwt_keys()? {
-            Some(keys) => Some(Tokens::new(keys, &environment, config.auth.access_token_life)?),
+            Some(keys) => {
+                let life = config.auth.access_token_life;
+                Some(Arc::new(Tokens::new(keys, &environment, life)?))
+            }
             None => None,
         };
         Ok(Self {
-            sign_in: parts.sign_in,
-            attempts: Attempts::new(&hasher),
+            sessions: Sessions::new(&config.auth, &hasher, tokens.clone(), parts.sign_in)?,
             request_mac: RequestMac(hasher.derived_mac(b"request/v1")),
             operators: OperatorAuthenticator::new(
                 environment.clone(),
@@ -172,12 +162,7 @@ impl State {
                 (parts.submit.clone(), parts.tasks.clone()),
             ),
             limiter: Arc::new(Limiter::new(config, (parts.submit.clone(), parts.tasks.clone()))?),
-            passwords: Passwords::new()?,
-            refreshes: FairQueue::new(REFRESHES),
             trusted_proxies: config.api.trusted_proxies.clone(),
-            refresh_token_life: config.auth.refresh_token_life,
-            invitation_life: config.auth.invitation_life,
-            sign_up_plan: config.auth.sign_up_plan.clone(),
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone(), parts.tasks.clone()),
             backlog: Backlog::new(parts.counts, parts.tasks),

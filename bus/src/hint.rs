@@ -4,9 +4,8 @@
 //! truth. It names a task and the dispatch epoch under which it was queued; the row in Postgres
 //! decides whether that still holds, so a hint may be lost, doubled or late without harm.
 
-use domain::id::{TaskId, TenantId};
 use domain::resources::Resources;
-use domain::task::DriverName;
+use domain::task::{Dispatch, DriverName};
 use runtime::trace::TraceContext;
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +21,8 @@ type TraceBytes = [u8; TraceContext::BYTES];
 /// One task that was marked `queued`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
-    /// The tenant that owns the task.
-    pub tenant: TenantId,
-    /// The task.
-    pub task: TaskId,
-    /// The epoch under which it was queued; a claim with another epoch is stale.
-    pub dispatch_epoch: i32,
+    /// The dispatch under which it was queued.
+    pub dispatch: Dispatch,
     /// What it needs, so that a batch is placed in memory before any row is read.
     pub resources: Resources,
     /// `run_at + delay_tolerance`, milliseconds since the Unix epoch.
@@ -150,13 +145,16 @@ fn trace_of(bytes: &TraceBytes) -> TraceContext {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::id::{TaskId, TenantId};
     use domain::resources::Tier;
 
     fn batch(size: usize, resources: Resources, dispatch_epoch: i32) -> HintBatch {
         let hint = |_| Hint {
-            tenant: TenantId::fresh(),
-            task: TaskId::fresh(),
-            dispatch_epoch,
+            dispatch: Dispatch {
+                tenant: TenantId::fresh(),
+                task: TaskId::fresh(),
+                epoch: dispatch_epoch.into(),
+            },
             resources,
             start_deadline_unix_ms: 1_790_000_000_123,
             driver: "command".parse().ok(),
@@ -178,6 +176,22 @@ mod tests {
                 let names = batch.hints.iter().any(|hint| hint.driver.is_some());
                 assert_eq!(bytes[0], if names { WITH_DRIVERS } else { FORMAT });
             }
+        }
+    }
+
+    /// The release before had these fields in the hint itself, and the epoch as `i32`.
+    #[test]
+    fn a_hint_is_written_as_the_release_before_wrote_it() {
+        for epoch in [0, 1, 300, i32::MAX] {
+            let mut batch = batch(2, Tier::Basic.resources(), epoch);
+            batch.hints.iter_mut().for_each(|hint| hint.driver = None);
+            let flat = |hint: &Hint| {
+                let Hint { dispatch, resources, start_deadline_unix_ms, driver: _ } = *hint;
+                (dispatch.tenant, dispatch.task, epoch, resources, start_deadline_unix_ms)
+            };
+            let flat: Vec<_> = batch.hints.iter().map(flat).collect();
+            let before = postcard::to_extend(&(batch.trace.to_bytes(), flat), vec![FORMAT]);
+            assert_eq!(batch.encode(), before, "{epoch}");
         }
     }
 

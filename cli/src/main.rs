@@ -7,16 +7,12 @@ mod admin;
 mod arguments;
 mod customer;
 mod doctor;
-mod failure;
 mod lifetime;
 mod manual;
 mod openapi;
 mod output;
-mod role;
-mod settings_arguments;
 mod sim;
 mod threads;
-mod up;
 
 use admin::Standing;
 use arguments::{
@@ -27,6 +23,7 @@ use arguments::{
 use clap::{CommandFactory, Parser};
 use customer::{Connection, ConnectionArguments};
 use failure::Failure;
+use local::{failure, role, settings_arguments, up};
 use output::Format;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -149,6 +146,7 @@ async fn operate(
         AdminCommand::User(UserCommand::Create(user)) => {
             admin::user_create(&user, &connect()?).await
         }
+        AdminCommand::User(UserCommand::Put(user)) => admin::user_put(&user, &connect()?).await,
         AdminCommand::User(UserCommand::List(whose)) => admin::user_list(&whose, &connect()?).await,
         AdminCommand::Pool(command) => pool(command, &connect()?).await,
         AdminCommand::Executor(ExecutorCommand::List(which)) => {
@@ -201,6 +199,7 @@ async fn users(command: UsersCommand, connection: &Connection) -> Result<(), Fai
 async fn tenant(command: TenantCommand, connection: &Connection) -> Result<(), Failure> {
     match command {
         TenantCommand::Create(tenant) => admin::tenant_create(&tenant, connection).await,
+        TenantCommand::Put(tenant) => admin::tenant_put(&tenant, connection).await,
         TenantCommand::List(which) => admin::tenant_list(&which, connection).await,
         TenantCommand::Show(which) => admin::tenant_show(&which, connection).await,
         TenantCommand::Suspend(which) => {

@@ -28,11 +28,13 @@ pub enum Promise {
     Limits,
     /// 11: work resumes by itself, in time.
     Resumes,
+    /// 12: each event reaches each consumer.
+    Events,
 }
 
 impl Promise {
     /// All of them, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Durable,
         Self::EndsOnce,
         Self::Leases,
@@ -44,9 +46,10 @@ impl Promise {
         Self::Isolation,
         Self::Limits,
         Self::Resumes,
+        Self::Events,
     ];
 
-    /// Its number, 1 to 11.
+    /// Its number, 1 to 12.
     #[must_use]
     pub const fn number(self) -> u8 {
         self as u8 + 1
@@ -67,6 +70,7 @@ impl Promise {
             Self::Isolation => "foreign and unknown ids answer alike: 404",
             Self::Limits => "limits hold over all replicas; each refusal says when to return",
             Self::Resumes => "work resumes by itself, in time",
+            Self::Events => "each event reaches its consumer, in spite of transactions left open",
         }
     }
 }
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn promises_are_numbered_as_in_the_design() {
         let numbers: Vec<u8> = Promise::ALL.into_iter().map(Promise::number).collect();
-        assert_eq!(numbers, (1..=11).collect::<Vec<u8>>());
+        assert_eq!(numbers, (1..=12).collect::<Vec<u8>>());
     }
 
     #[test]

@@ -63,7 +63,24 @@ async fn each_role_runs_with_its_own_logins_alone_and_none_opens_another() -> an
     let berth = program::find("cli", "berth")?;
     let refusal = run(&berth, &["migrate"], &given).await.unwrap_err().to_string();
     assert!(refusal.contains("berth_api") && refusal.contains("database.api_url"), "{refusal}");
+    let script = run(&berth, &["migrate", "--print-roles"], &given).await?;
+    for (_, user) in LOGINS {
+        assert!(script.contains(&format!("create role {user} ")), "{script}");
+    }
+    assert!(!script.contains("password-of-") && !script.contains(SERVICE_PASSWORD), "{script}");
     run(&berth, &["migrate", "--reset-passwords"], &given).await?;
+    // What Postgres says of a failure is told to the end.
+    database
+        .sql(
+            "create function freeze() returns event_trigger language plpgsql as $$ begin
+                raise exception 'no changes today' using detail = 'They are frozen until Monday.'; end $$;
+            create event trigger freeze on ddl_command_start execute function freeze()",
+        )
+        .await?;
+    let failure = run(&berth, &["migrate"], &given).await.unwrap_err().to_string();
+    assert!(failure.contains("no changes today"), "{failure}");
+    assert!(failure.contains("DETAIL: They are frozen until Monday."), "{failure}");
+    database.sql("drop event trigger freeze; drop function freeze()").await?;
     for (_, user) in LOGINS {
         psql::run(&url_of(user, user)?, "select 1").await?;
         let other = if user == "berth_rm" { "berth_api" } else { "berth_rm" };

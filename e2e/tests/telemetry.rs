@@ -19,7 +19,9 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
     let collector = Collector::start().await?;
     let shape = Shape::default()
         .set("BERTH_TELEMETRY__OTLP_ENDPOINT", collector.endpoint())
-        .set("BERTH_TELEMETRY__OTLP_METRICS_INTERVAL", "1s");
+        .set("BERTH_TELEMETRY__OTLP_METRICS_INTERVAL", "1s")
+        // It says of a request why it was refused.
+        .set_for(Role::Api, "BERTH_TELEMETRY__LOG", "info,api=debug");
     let mut cluster = Cluster::start(shape).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let task = json!({ "run": { "noop": { "sleep": "50ms" } } });
@@ -51,6 +53,7 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
     let run = of("task.run")?;
     let ran = Duration::from_nanos(run.end_ns - run.start_ns);
     assert!(ran >= Duration::from_millis(50) && ran < Duration::from_secs(5), "{ran:?}");
+    a_line_of_a_submit_names_its_trace(&customer, &collector).await?;
     cluster
         .berth(&["admin", "pool", "set", "inner", "--private-targets", "on", "--everyone", "on"])
         .await?;
@@ -68,6 +71,27 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
     })
     .await?;
     Ok(())
+}
+
+/// What the api logs of a submit is found by the submit's trace, and names the span.
+async fn a_line_of_a_submit_names_its_trace(
+    customer: &Customer,
+    collector: &Collector,
+) -> anyhow::Result<()> {
+    let (status, _) = customer.call("POST", "/v1/tasks", Some(&json!({})), None).await?;
+    anyhow::ensure!(status == 422, "{status}");
+    poll::until("a line of the submit", SOON, || async {
+        let received = collector.received();
+        let lines = received.lines.iter().zip(&received.records);
+        let mut refusals = lines.filter(|((service, line), _)| {
+            service == "berth-api" && line.starts_with("A request was refused with")
+        });
+        refusals.any(|(_, record)| {
+            let is_its = |span: &Span| (&span.trace, &span.id) == (&record.trace, &record.span);
+            received.spans.iter().any(|span| span.name == "task.submit" && is_its(span))
+        })
+    })
+    .await
 }
 
 /// What the called server makes of the `traceparent` hangs below the span that is exported, also where the resource manager that

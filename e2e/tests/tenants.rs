@@ -203,7 +203,7 @@ async fn the_batcher_alone_looks_at_quotas_and_passes_over_whom_it_cannot_count(
         id_of(cluster, name).await
     };
     let warned = async |tenant: &str| {
-        let sql = format!("select count(*) from tenant_event where tenant_id = '{tenant}'");
+        let sql = format!("select count(*) from task_event where tenant_id = '{tenant}'");
         psql::number(&url, &sql).await
     };
     // Looked at before the other, because it is older; a look at one of its tasks takes longer than a slice may.
@@ -212,7 +212,7 @@ async fn the_batcher_alone_looks_at_quotas_and_passes_over_whom_it_cannot_count(
         "create policy slow on task as restrictive for select to berth_scheduler
             using (tenant_id <> '{slow}' or pg_sleep(6)::text is not null)"
     );
-    psql::run(&url, "delete from tenant_event; delete from tenant_quota_level").await?;
+    psql::run(&url, "delete from task_event; delete from tenant_quota_level").await?;
     psql::run(&url, &policy).await?;
     let acme = nearly_full(&cluster, "acme").await?;
     let has_warned = async || warned(&acme).await.is_ok_and(|n| n == 1);

@@ -242,7 +242,10 @@ async fn tasks_of_mixed_sizes_follow_each_other_as_closely_as_those_of_one_size(
 async fn executors_that_lack_a_dimension_run_what_asks_for_none_of_it_and_the_rest_is_told_which()
 -> anyhow::Result<()> {
     let shape = Role::ALL.into_iter().fold(Shape::default(), |shape, role| shape.with(role, 1));
-    let shape = shape.set("BERTH_EXECUTOR__PORT_COUNT", "0").set("BERTH_EXECUTOR__IOPS", "49");
+    let shape = shape
+        .set("BERTH_EXECUTOR__PORT_COUNT", "0")
+        .set("BERTH_EXECUTOR__IOPS", "49")
+        .set("BERTH_EXECUTOR__DISK_MIB", "512");
     let cluster = Cluster::start(shape).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let asking = |resources: Value| json!({ "run": { "noop": {} }, "resources": resources });
@@ -260,6 +263,7 @@ async fn executors_that_lack_a_dimension_run_what_asks_for_none_of_it_and_the_re
     for (task, dimension) in [
         (asking(json!({ "cpu_millis": 1, "memory_mib": 1, "ports": 1 })), "ports"),
         (asking(json!({ "cpu_millis": 1, "memory_mib": 1, "iops": 50 })), "iops"),
+        (asking(json!({ "cpu_millis": 1, "memory_mib": 1, "disk_mib": 513 })), "disk_mib"),
     ] {
         let id = customer.submit_until_answered(&task, dimension).await?;
         let reason_of_task = async || -> anyhow::Result<Value> {

@@ -85,6 +85,9 @@ pub struct Hello {
     /// executor_id is its executor, and need not wait for its term to end. A session id is a secret for that.
     #[prost(bytes = "vec", repeated, tag = "10")]
     pub earlier_session_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+    /// It reads `command`, `http` and `noop` of an assignment. Earlier releases know only `run_json`.
+    #[prost(bool, tag = "11")]
+    pub typed_runs: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -242,16 +245,13 @@ pub struct Assignments {
     pub assignments: ::prost::alloc::vec::Vec<Assignment>,
 }
 #[allow(clippy::all)]
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Assignment {
     /// Running number within the session, from 1, without gaps on one stream.
     #[prost(uint64, tag = "1")]
     pub number: u64,
     #[prost(message, optional, tag = "2")]
     pub lease: ::core::option::Option<Lease>,
-    /// The task's `run` object as JSON: {"command": {...}}, {"http": {...}} or {"noop": {...}}.
-    #[prost(string, tag = "3")]
-    pub run_json: ::prost::alloc::string::String,
     /// Execution cap in ms from receipt, at least 1; then the attempt is killed and reported KILLED_CAP.
     #[prost(uint64, tag = "4")]
     pub cap_ms: u64,
@@ -268,6 +268,89 @@ pub struct Assignment {
     /// Name of the schedule that made the task, at that time; absent: none did. BERTH_SCHEDULE and Berth-Schedule.
     #[prost(string, optional, tag = "8")]
     pub schedule: ::core::option::Option<::prost::alloc::string::String>,
+    /// What the task runs. One of another driver than these three cannot be read by this release; it comes as `run_json`,
+    /// and so does every run to an executor whose `Hello` does not say `typed_runs`.
+    #[prost(oneof = "assignment::Run", tags = "3, 9, 10, 11")]
+    pub run: ::core::option::Option<assignment::Run>,
+}
+/// Nested message and enum types in `Assignment`.
+pub mod assignment {
+    /// What the task runs. One of another driver than these three cannot be read by this release; it comes as `run_json`,
+    /// and so does every run to an executor whose `Hello` does not say `typed_runs`.
+    #[allow(clippy::all)]
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Run {
+        /// The run as it is stored, `{"<driver>": {...}}`. Empty where the stored one is gone: then the attempt fails.
+        #[prost(string, tag = "3")]
+        RunJson(::prost::alloc::string::String),
+        #[prost(message, tag = "9")]
+        Command(super::CommandRun),
+        #[prost(message, tag = "10")]
+        Http(super::HttpRun),
+        #[prost(message, tag = "11")]
+        Noop(super::NoopRun),
+    }
+}
+/// A program to start.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CommandRun {
+    /// Program and arguments; at least the program.
+    #[prost(string, repeated, tag = "1")]
+    pub argv: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The whole environment.
+    #[prost(btree_map = "string, string", tag = "2")]
+    pub env: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// What it reads on standard input; absent: nothing.
+    #[prost(string, optional, tag = "3")]
+    pub stdin: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A URL to call.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HttpRun {
+    /// GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.
+    #[prost(string, tag = "1")]
+    pub method: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub url: ::prost::alloc::string::String,
+    #[prost(btree_map = "string, string", tag = "3")]
+    pub headers: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Which statuses are a success, such as "2xx,404".
+    #[prost(string, tag = "6")]
+    pub success: ::prost::alloc::string::String,
+    /// The longest the whole exchange may take, in ms; absent: the cap alone bounds it.
+    #[prost(uint64, optional, tag = "7")]
+    pub timeout_ms: ::core::option::Option<u64>,
+    /// What is sent: text, or bytes in base64.
+    #[prost(oneof = "http_run::Body", tags = "4, 5")]
+    pub body: ::core::option::Option<http_run::Body>,
+}
+/// Nested message and enum types in `HttpRun`.
+pub mod http_run {
+    /// What is sent: text, or bytes in base64.
+    #[allow(clippy::all)]
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Body {
+        #[prost(string, tag = "4")]
+        Text(::prost::alloc::string::String),
+        #[prost(string, tag = "5")]
+        Base64(::prost::alloc::string::String),
+    }
+}
+/// Does nothing for a while.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NoopRun {
+    /// How long, in ms.
+    #[prost(uint64, tag = "1")]
+    pub sleep_ms: u64,
 }
 /// Tells which assignments were taken up (the attempt is accepted: it will have a usage record).
 #[allow(clippy::all)]

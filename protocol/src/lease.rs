@@ -1,21 +1,12 @@
-//! The id of a lease, as bytes and as ids.
+//! The names of leases and sessions on the stream, as bytes and as ids.
 //!
-//! Parsed once at the edge: other lengths than 16 bytes are refused, so that no other code sees an invalid id.
+//! Parsed once at the edge: other lengths than 16 bytes are refused, so that no other code sees an invalid id. A
+//! [`Lease`] does not name its session; that is the stream's, or stands beside it in a result.
 
-use crate::Lease;
+use crate::{Lease, Result as AttemptResult, ResultAnswer};
 use domain::id::{SessionId, TaskId, TenantId};
+use domain::task::LeaseKey;
 use uuid::Uuid;
-
-/// A lease of a session: tenant, task and attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LeaseKey {
-    /// The tenant.
-    pub tenant: TenantId,
-    /// The task.
-    pub task: TaskId,
-    /// The attempt's number, from 1; the fencing token.
-    pub attempt: u32,
-}
 
 /// A field is not a UUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,16 +35,44 @@ impl From<LeaseKey> for Lease {
     }
 }
 
-impl TryFrom<&Lease> for LeaseKey {
-    type Error = InvalidId;
-
-    fn try_from(lease: &Lease) -> Result<Self, InvalidId> {
-        Ok(Self {
-            tenant: TenantId(uuid("tenant_id", &lease.tenant_id)?),
-            task: TaskId(uuid("task_id", &lease.task_id)?),
-            attempt: lease.attempt,
+impl Lease {
+    /// The key of this lease of `session`.
+    ///
+    /// # Errors
+    /// [`InvalidId`] when an id is not 16 bytes long.
+    pub fn key(&self, session: SessionId) -> Result<LeaseKey, InvalidId> {
+        Ok(LeaseKey {
+            tenant: TenantId(uuid("tenant_id", &self.tenant_id)?),
+            task: TaskId(uuid("task_id", &self.task_id)?),
+            attempt: self.attempt,
+            session,
         })
     }
+}
+
+impl AttemptResult {
+    /// The lease it is of.
+    ///
+    /// # Errors
+    /// [`InvalidId`] when an id is not 16 bytes long.
+    pub fn key(&self) -> Result<LeaseKey, InvalidId> {
+        key(self.lease.as_ref(), &self.session_id)
+    }
+}
+
+impl ResultAnswer {
+    /// The lease of the result that it answers.
+    ///
+    /// # Errors
+    /// [`InvalidId`] when an id is not 16 bytes long.
+    pub fn key(&self) -> Result<LeaseKey, InvalidId> {
+        key(self.lease.as_ref(), &self.session_id)
+    }
+}
+
+fn key(lease: Option<&Lease>, session: &[u8]) -> Result<LeaseKey, InvalidId> {
+    let lease = lease.ok_or(InvalidId { field: "lease", len: 0 })?;
+    lease.key(session_id(session)?)
 }
 
 /// The bytes of `session` for the stream.
@@ -80,17 +99,20 @@ mod tests {
 
     #[test]
     fn a_lease_comes_back_as_it_was_sent() {
-        let key = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 7 };
-        assert_eq!(LeaseKey::try_from(&Lease::from(key)), Ok(key));
         let session = SessionId::fresh();
-        assert_eq!(session_id(&session_bytes(session)), Ok(session));
+        let key =
+            LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 7, session };
+        assert_eq!(Lease::from(key).key(session), Ok(key));
+        let (lease, session_id) = (Some(key.into()), session_bytes(session));
+        assert_eq!(AttemptResult { lease, session_id, ..Default::default() }.key(), Ok(key));
     }
 
     #[test]
     fn bytes_that_are_no_id_are_refused_by_field() {
         let lease = Lease { tenant_id: vec![1; 16], task_id: vec![1; 15], attempt: 1 };
-        let refused = LeaseKey::try_from(&lease).unwrap_err();
+        let refused = lease.key(SessionId::fresh()).unwrap_err();
         assert_eq!(refused.to_string(), "`task_id` has 15 bytes where an id has 16");
         assert!(session_id(&[]).is_err());
+        assert_eq!(AttemptResult::default().key(), Err(InvalidId { field: "lease", len: 0 }));
     }
 }

@@ -30,11 +30,13 @@ mod generated;
 mod lease;
 mod limits;
 mod outcome;
+mod run;
 
 pub use generated::*;
-pub use lease::{InvalidId, LeaseKey, session_bytes, session_id};
+pub use lease::{InvalidId, session_bytes, session_id};
 pub use limits::{
     MAX_ASSIGNMENT, MAX_EARLIER_SESSIONS, MAX_MESSAGE_BYTES, MAX_OUTPUT_CHUNK, MAX_REASON,
     MAX_UNANSWERED_OUTPUT, PROTOCOL_VERSION, truncate_reason,
 };
 pub use outcome::UnspecifiedOutcome;
+pub use run::UnreadableRun;

@@ -5,6 +5,7 @@
 
 use crate::fleet::{Fleet, Stream};
 use crate::metrics::LOOP_SECONDS;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, SessionId};
 use protocol::refused::Reason;
 use protocol::{HeartbeatAnswer, Lease, Refused};
@@ -65,7 +66,7 @@ async fn answer(
     term: Duration,
     beats: &[Beat],
 ) -> Result<(), StoreError> {
-    let epochs: HashMap<SessionId, i64> =
+    let epochs: HashMap<SessionId, Epoch> =
         fleet.sessions().iter().map(|s| (s.session, s.epoch)).collect();
     let of = |beat: &&Beat| epochs.contains_key(&beat.stream.session);
     let known: Vec<&Beat> = beats.iter().filter(of).collect();
@@ -85,8 +86,7 @@ async fn answer(
     let sessions: Vec<SessionId> = renewals.iter().map(|renewal| renewal.session).collect();
     let mut to_stop: HashMap<SessionId, Vec<Lease>> = HashMap::new();
     for key in stops(db, &sessions).await? {
-        let lease = protocol::LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt };
-        to_stop.entry(key.session).or_default().push(lease.into());
+        to_stop.entry(key.session).or_default().push(key.into());
     }
     for beat in known {
         let session = beat.stream.session;

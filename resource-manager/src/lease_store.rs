@@ -3,12 +3,14 @@
 //! `PoolWorker`, `Settler` and `end_returned` call `store` through this trait and in no other way, so that their unit tests put a
 //! fake in the place of the database. Each method has the name and the promise of its function in `store`; none does more.
 
-use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
+use domain::id::{NodeId, SessionId};
+use domain::task::{Dispatch, LeaseKey};
 use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
-use store::lease::{LeaseKey, LiveLease};
+use store::lease::LiveLease;
+use store::session::SessionOwner;
 use store::task::transition::{
     self, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
 };
@@ -28,7 +30,7 @@ pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
 
     fn unplaced(
         &self,
-        dispatches: &[(TenantId, TaskId, i32)],
+        dispatches: &[Dispatch],
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
     fn live(
@@ -39,7 +41,7 @@ pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
     fn owners(
         &self,
         sessions: &[SessionId],
-    ) -> impl Future<Output = Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<HashMap<SessionId, SessionOwner>, StoreError>> + Send;
 
     fn completed(&self, ended: &[EndedAttempt]) -> impl Future<Output = TransitionResults> + Send;
     fn attempt_failed(
@@ -86,7 +88,7 @@ impl LeaseStore for RmDb {
         transition::placed(self, owner, sessions, claims, grace).await
     }
 
-    async fn unplaced(&self, dispatches: &[(TenantId, TaskId, i32)]) -> Result<u64, StoreError> {
+    async fn unplaced(&self, dispatches: &[Dispatch]) -> Result<u64, StoreError> {
         transition::unplaced(self, dispatches).await
     }
 
@@ -97,7 +99,7 @@ impl LeaseStore for RmDb {
     async fn owners(
         &self,
         sessions: &[SessionId],
-    ) -> Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError> {
+    ) -> Result<HashMap<SessionId, SessionOwner>, StoreError> {
         store::session::owners(self, sessions).await
     }
 

@@ -159,7 +159,7 @@ async fn store_all(db: &RmDb, chunks: &[NewChunk], turns: &Turns) -> bool {
             Err(error) => match lot {
                 [] => {}
                 [bad] => {
-                    warn!(%error, task.id = %bad.task, attempt = bad.attempt, "A piece of output was refused by the database and is dropped: {error}");
+                    warn!(%error, task.id = %bad.lease.task, attempt = bad.lease.attempt, "A piece of output was refused by the database and is dropped: {error}");
                 }
                 _ => {
                     let (first, second) = lot.split_at(lot.len() / 2);

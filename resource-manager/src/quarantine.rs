@@ -8,7 +8,7 @@ use runtime::tick::TickOutcome;
 use std::collections::HashSet;
 use store::StoreError;
 use store::connect::RmDb;
-use store::session::quarantine;
+use store::session::{SessionQuarantine, quarantine};
 
 /// Stored quarantines of the sessions of this process.
 pub(crate) struct QuarantineWriter {
@@ -24,9 +24,9 @@ impl QuarantineWriter {
         let now = self.fleet.quarantined();
         QUARANTINED.set(now.len() as f64);
         let before = self.noted.lock().clone();
-        let changed: Vec<(SessionId, bool)> = now
+        let changed: Vec<SessionQuarantine> = now
             .symmetric_difference(&before)
-            .map(|session| (*session, now.contains(session)))
+            .map(|session| SessionQuarantine { session: *session, held: now.contains(session) })
             .collect();
         if changed.is_empty() {
             return Ok(TickOutcome::idle(0));

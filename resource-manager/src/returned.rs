@@ -3,10 +3,9 @@
 use crate::fleet::{HeldLease, Released};
 use crate::lease_store::LeaseStore;
 use crate::random::unit;
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, LeaseKey};
 use std::time::Duration;
 use store::StoreError;
-use store::lease::LeaseKey;
 use store::task::transition::EndedAttempt;
 
 const NEVER: &str = "the executor did not take it up";

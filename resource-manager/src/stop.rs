@@ -17,8 +17,7 @@ pub(crate) async fn tick(db: &RmDb, fleet: &Fleet) -> Result<TickOutcome, StoreE
     }
     let mut by_session: HashMap<SessionId, Vec<Lease>> = HashMap::new();
     for key in stops(db, &sessions).await? {
-        let lease = protocol::LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt };
-        by_session.entry(key.session).or_default().push(lease.into());
+        by_session.entry(key.session).or_default().push(key.into());
     }
     let mut done = 0;
     for (session, leases) in by_session {

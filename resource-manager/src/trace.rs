@@ -3,13 +3,12 @@
 //! All are children of the submit; without a trace of the submit, the first wait is the root. The id of the run is the
 //! one that its executor passes to called servers. Each span is recorded at its end, after its statement.
 
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, LeaseKey};
 use domain::time::Timestamp;
 use runtime::clock;
 use runtime::otlp::{Kind, SpanRecord, is_on, record};
 use runtime::trace::TraceContext;
 use std::time::Duration;
-use store::lease::LeaseKey;
 
 /// Upper bound of a run, because its length is reported by the executor.
 const LONGEST_RUN: Duration = Duration::from_secs(366 * 24 * 3600);
@@ -21,20 +20,21 @@ pub(crate) fn now() -> Option<Timestamp> {
 
 /// Records the wait until `began` and the placement. `is_own`: the submit had no trace.
 pub(crate) fn placed(
-    (submit, is_own): (TraceContext, bool),
+    submit: TraceContext,
+    is_own: bool,
     lease: &LeaseKey,
     waited_ms: i64,
     began: Timestamp,
 ) {
     let due = began - Duration::from_millis(waited_ms.max(0).unsigned_abs());
-    let queue = child(submit, "task.queue", (due, began), lease);
+    let queue = child(submit, "task.queue", due, began, lease);
     let queue = SpanRecord { kind: Kind::Consumer, ..queue };
     record(if is_own && lease.attempt == 1 {
         SpanRecord { context: submit, parent: None, ..queue }
     } else {
         queue
     });
-    record(child(submit, "task.place", (began, clock::wall()), lease));
+    record(child(submit, "task.place", began, clock::wall(), lease));
 }
 
 /// Records a run of length `ran` and its settlement from `began`.
@@ -46,16 +46,17 @@ pub(crate) fn settled(
     began: Timestamp,
 ) {
     let error = (outcome != AttemptOutcome::Succeeded).then(|| outcome.to_string());
-    let run = child(submit, "task.run", (began - ran.min(LONGEST_RUN), began), lease);
+    let run = child(submit, "task.run", began - ran.min(LONGEST_RUN), began, lease);
     let context = submit.of_run(lease.task, lease.attempt);
     record(SpanRecord { context, error, ..run });
-    record(child(submit, "task.settle", (began, clock::wall()), lease));
+    record(child(submit, "task.settle", began, clock::wall(), lease));
 }
 
 fn child(
     submit: TraceContext,
     name: &'static str,
-    (start, end): (Timestamp, Timestamp),
+    start: Timestamp,
+    end: Timestamp,
     lease: &LeaseKey,
 ) -> SpanRecord {
     let attributes = vec![

@@ -4,6 +4,7 @@
 //! leader is replaced after its lease. Local trust ends after two thirds of the term, counted from before the request.
 //! The database refuses an old epoch in addition, so local trust only saves useless work.
 
+use domain::epoch::Epoch;
 use domain::id::NodeId;
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::leadership::{self, LeaderEpoch};
+use store::leadership;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
@@ -31,9 +32,9 @@ pub(crate) struct Leader {
     db: SchedulerDb,
     node: NodeId,
     lease: Duration,
-    held: Mutex<Option<(LeaderEpoch, Instant)>>,
+    held: Mutex<Option<(Epoch, Instant)>>,
     /// The last epoch under which this process has led.
-    last: watch::Sender<Option<LeaderEpoch>>,
+    last: watch::Sender<Option<Epoch>>,
     /// Set by `release`: a renewal in flight must not claim the row again.
     over: AtomicBool,
     /// The current epoch must no longer be used, also not by this process.
@@ -52,7 +53,7 @@ impl Leader {
     }
 
     /// The epoch under which this process leads.
-    pub(crate) fn epoch(&self) -> Option<LeaderEpoch> {
+    pub(crate) fn epoch(&self) -> Option<Epoch> {
         if self.renounced.load(Ordering::Acquire) {
             return None;
         }
@@ -64,7 +65,7 @@ impl Leader {
     /// another connection and refuses what is left of `work`, so waiting longer is useless.
     pub(crate) async fn under<T>(
         &self,
-        epoch: LeaderEpoch,
+        epoch: Epoch,
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let mut last = self.last.subscribe();
@@ -124,7 +125,7 @@ impl Leader {
         }
     }
 
-    fn set(&self, now: Option<(LeaderEpoch, Instant)>) {
+    fn set(&self, now: Option<(Epoch, Instant)>) {
         let mut held = self.held.lock();
         match (held.map(|h| h.0), now.map(|n| n.0)) {
             (before, Some(epoch)) if before != Some(epoch) => {
@@ -155,15 +156,14 @@ mod tests {
     }
 
     fn leads(leader: &Leader, epoch: i64) {
-        leader.set(Some((LeaderEpoch(epoch), clock::monotonic() + TERM)));
+        leader.set(Some((Epoch(epoch), clock::monotonic() + TERM)));
     }
 
     #[tokio::test]
     async fn what_hears_nothing_is_given_up_when_a_later_epoch_begins_and_not_before() {
         let leader = leader();
         leads(&leader, 4);
-        let mut silent =
-            Box::pin(leader.under(LeaderEpoch(4), pending::<Result<(), StoreError>>()));
+        let mut silent = Box::pin(leader.under(Epoch(4), pending::<Result<(), StoreError>>()));
         let mut waits = async || tokio::time::timeout(Duration::from_millis(20), &mut silent).await;
         assert!(waits().await.is_err());
         leads(&leader, 4);
@@ -179,6 +179,6 @@ mod tests {
     async fn what_was_answered_counts_also_when_a_later_epoch_has_begun() {
         let leader = leader();
         leads(&leader, 5);
-        assert_eq!(leader.under(LeaderEpoch(4), ready(Ok(7))).await.unwrap(), 7);
+        assert_eq!(leader.under(Epoch(4), ready(Ok(7))).await.unwrap(), 7);
     }
 }

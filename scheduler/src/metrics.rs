@@ -13,6 +13,13 @@ pub(crate) static STOPPED: LazyLock<CounterVec> = LazyLock::new(|| {
         &["pool", "reason"],
     )
 });
+pub(crate) static EVENT_LAG: LazyLock<GaugeVec> = LazyLock::new(|| {
+    metrics::gauge(
+        "berth_event_lag_seconds",
+        "Age of the oldest event that a consumer of the event log has not read",
+        &["consumer"],
+    )
+});
 pub(crate) static BATCH: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0];
     metrics::histogram_with_buckets(

@@ -19,6 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+/// Tries of a statement that is safe to repeat after a connection broke: when Postgres restarts, all connections of the pool are
+/// broken and each is found out once.
+pub const REPEATS: usize = 4;
+
 /// A handle of one pool, and the connections that loops have for themselves.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident $(, $loops:literal of [$($(#[$of:meta])* $own:ident),+])?) => {

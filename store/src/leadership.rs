@@ -10,15 +10,12 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::own::on_own;
 use crate::statement::timely;
+use domain::epoch::Epoch;
 use domain::id::NodeId;
 use domain::time::millis;
 use std::time::Duration;
 
-/// Leadership held under this number. A later holder has a higher one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LeaderEpoch(pub i64);
-
-/// Takes or renews the batcher's row for `term`; `None` while another holds it. Another's whose connection has gone is taken, too.
+/// Takes or renews the batcher's row for `term`, under the epoch that is returned; `None` while another holds it. Another's whose connection has gone is taken, too.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing is known, and the holder's own clock decides.
@@ -26,7 +23,7 @@ pub async fn acquire(
     db: &SchedulerDb,
     node: NodeId,
     term: Duration,
-) -> Result<Option<LeaderEpoch>, StoreError> {
+) -> Result<Option<Epoch>, StoreError> {
     let query = sqlx::query_scalar!(
         "update leadership l
             set epoch = case when holder = $1 and expires_at > clock_timestamp() then epoch else epoch + 1 end,
@@ -45,7 +42,7 @@ pub async fn acquire(
     let mut leader = db.leader().acquire().await?;
     // An answer after the term would be of no use.
     let answer = timely(term, "leadership.acquire", query.fetch_optional(&mut *leader)).await;
-    Ok(leader.after(answer)?.map(LeaderEpoch))
+    Ok(leader.after(answer)?.map(Epoch))
 }
 
 /// Gives the row up at once, on shutdown. Nothing happens where it is not held any more.

@@ -15,6 +15,7 @@ pub mod connect;
 pub mod doctor;
 mod drivers;
 mod error;
+pub mod event;
 pub mod fire;
 pub mod held_retry;
 pub mod idempotency;

@@ -143,7 +143,8 @@ pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, S
 /// When the database cannot answer.
 pub async fn put(
     db: &AdminDb,
-    (name, if_version): (&PlanName, Option<i64>),
+    name: &PlanName,
+    if_version: Option<i64>,
     limits: &PlanLimits,
     by: By,
 ) -> Result<PlanStored, StoreError> {
@@ -233,7 +234,8 @@ async fn set(
 /// When the database cannot answer.
 pub async fn delete(
     db: &AdminDb,
-    (name, if_version): (&PlanName, Option<i64>),
+    name: &PlanName,
+    if_version: Option<i64>,
     by: By,
 ) -> Result<Deleted, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;

@@ -77,9 +77,22 @@ async fn begin_read(
 /// would leave the outcome open.
 pub(crate) async fn scoped(db: &ApiDb, scope: &TenantScope) -> Result<Scoped, StoreError> {
     let turn = db.turn(scope.tenant()).await?;
+    begin(db, scope, Some(turn)).await
+}
+
+/// The same out of turn, for one caller of the process that writes for all tenants and must not wait for any of them.
+pub(crate) async fn scoped_for_all(db: &ApiDb, scope: &TenantScope) -> Result<Scoped, StoreError> {
+    begin(db, scope, None).await
+}
+
+async fn begin(
+    db: &ApiDb,
+    scope: &TenantScope,
+    turn: Option<Turn<TenantId>>,
+) -> Result<Scoped, StoreError> {
     let mut tx = db.begin().await?;
     let tenant = scope.tenant().uuid().to_string();
     let query = sqlx::query_scalar!("select set_config('berth.tenant_id', $1, true)", tenant);
     named("scope", query.fetch_one(&mut *tx)).await?;
-    Ok(Scoped { tx, turn: Some(turn) })
+    Ok(Scoped { tx, turn })
 }

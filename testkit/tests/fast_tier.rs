@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where tests of the fast tier are.
-const FOLDERS: [&str; 10] = [
+const FOLDERS: [&str; 11] = [
     "api/src",
     "api/tests",
     "bus/src",
@@ -19,6 +19,7 @@ const FOLDERS: [&str; 10] = [
     "domain/src",
     "egress/src",
     "executor/src",
+    "identity/src",
     "resource-manager/src",
     "store",
 ];

@@ -17,7 +17,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A crate and the crates of ours it may depend on.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("domain", &[]),
     // The wire and nothing behind it: customers link it with the client.
     ("api-types", &["domain"]),
@@ -25,7 +25,8 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("store", &["domain", "runtime"]),
     ("bus", &["domain", "runtime"]),
     ("protocol", &["domain", "runtime"]),
-    ("api", &["domain", "api-types", "runtime", "store", "bus"]),
+    ("identity", &["domain", "runtime", "store"]),
+    ("api", &["domain", "api-types", "runtime", "store", "bus", "identity"]),
     ("scheduler", &["domain", "runtime", "store", "bus"]),
     ("resource-manager", &["domain", "runtime", "store", "bus", "protocol"]),
     ("egress", &["domain", "runtime"]),
@@ -34,20 +35,22 @@ const ARROWS: [(&str, &[&str]); 18] = [
     // Its clock is virtual: what it could reach of the others would bring theirs.
     ("sim", &["domain"]),
     (
-        "cli",
+        "local",
         &[
             "domain",
             "runtime",
             "store",
             "bus",
+            "identity",
             "client",
             "api",
             "scheduler",
             "resource-manager",
             "executor",
-            "sim",
         ],
     ),
+    // `api` for the OpenAPI document, `executor` because a supervisor of a command is this binary.
+    ("cli", &["domain", "runtime", "store", "bus", "client", "api", "executor", "sim", "local"]),
     // Test support and measurements: never shipped, so they may look behind any wall but another's test code.
     ("testkit", &["domain", "runtime", "store"]),
     ("e2e", &["domain", "runtime", "store", "bus", "client", "testkit"]),
@@ -132,6 +135,12 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     packages().iter().map(|package| (name(package), of(package))).collect()
 }
 
+/// The constructors of a `TenantScope`, and the only files of sources that may call each: whose authority it is.
+const SCOPES: [(&str, &[&str]); 2] = [
+    ("authenticated", &["identity/src/caller.rs", "identity/src/operator.rs"]),
+    ("of_role", &["api/src/limit/limiter.rs", "api/src/live/hub.rs"]),
+];
+
 fn why(from: &str, to: &str) -> &'static str {
     match (from, to) {
         ("domain", _) => {
@@ -147,7 +156,7 @@ fn why(from: &str, to: &str) -> &'static str {
         (_, "protocol") => "the executor stream is between resource-manager and executor only",
         ("client", _) => "the client is what customers link; it must not carry the server",
         _ => {
-            "arrows point one way: domain <- runtime <- store, bus, protocol, egress <- roles <- cli"
+            "arrows point one way: domain <- runtime <- store, bus, protocol, egress <- identity <- roles <- local <- cli"
         }
     }
 }
@@ -220,6 +229,70 @@ fn no_modules_of_a_crate_need_each_other_in_a_circle() {
         found.is_empty(),
         "move what both need to the lower module, or pass it in:\n  {}",
         found.join("\n  ")
+    );
+}
+
+/// Source files below `folder`.
+fn sources_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(sources_below(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// A store function of a tenant asks for a `TenantScope`: who cannot make one cannot read another tenant's rows by mistake.
+#[test]
+fn a_tenants_scope_is_made_in_the_named_files_only() {
+    const HOME: &str = "store/src/scope.rs";
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace");
+    let mut callers: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut broken = Vec::new();
+    for package in packages() {
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        for path in sources_below(&manifest.with_file_name("src")) {
+            let name = path.strip_prefix(workspace).expect("a file of this workspace");
+            let name = name.display().to_string();
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in code {
+                if line.contains("TenantScope as ") || line.contains("= TenantScope;") {
+                    broken.push(format!("`{name}` gives `TenantScope` another name"));
+                }
+                for (constructor, _) in SCOPES {
+                    if line.contains(&format!("TenantScope::{constructor}")) {
+                        callers.entry(constructor).or_default().insert(name.clone());
+                    }
+                }
+            }
+        }
+    }
+    let home = std::fs::read_to_string(workspace.join(HOME)).expect("its source file");
+    let public = home.lines().filter_map(|line| line.trim().strip_prefix("pub const fn "));
+    let makers: Vec<&str> = public
+        .filter(|rest| !rest.contains("self"))
+        .filter_map(|rest| rest.split('(').next())
+        .collect();
+    let named: Vec<&str> = SCOPES.iter().map(|(constructor, _)| *constructor).collect();
+    assert_eq!(makers, named, "{HOME} has constructors that SCOPES does not name");
+    for (constructor, files) in SCOPES {
+        let allowed: BTreeSet<String> = files.iter().map(|file| (*file).to_owned()).collect();
+        let calling = callers.remove(constructor).unwrap_or_default();
+        for file in calling.symmetric_difference(&allowed) {
+            let is_there =
+                if allowed.contains(file) { "does not call it" } else { "may not call it" };
+            broken.push(format!("`TenantScope::{constructor}`: `{file}` {is_there}"));
+        }
+    }
+    assert!(
+        broken.is_empty(),
+        "take the scope of the caller or the operator:\n  {}",
+        broken.join("\n  ")
     );
 }
 

@@ -34,6 +34,16 @@ pub struct UserInvite {
     pub role: Role,
 }
 
+/// A user, all of it but the address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UserPut {
+    /// Role of the user.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Role))]
+    pub role: Role,
+}
+
 /// Changes of a user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -12,9 +12,11 @@ mod text;
 
 pub use access::{
     InvitationAccept, PasswordChange, SessionRefresh, SignIn, SignUp, UserChange, UserCreate,
-    UserInvite,
+    UserInvite, UserPut,
 };
 pub use key::{ApiKeyCreate, ApiKeyRotate, ConcurrencyLimitPut, OperatorKeyCreate};
-pub use operator::{MaxExecutorPut, PoolGrantsPut, PoolPause, PoolPut, TenantChange, TenantCreate};
+pub use operator::{
+    MaxExecutorPut, PoolGrantsPut, PoolPause, PoolPut, TenantChange, TenantCreate, TenantPut,
+};
 pub use schedule::{ScheduleBackfill, SchedulePause};
 pub use text::{DurationText, TimeText};

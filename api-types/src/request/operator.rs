@@ -2,6 +2,7 @@
 
 use crate::{MaxExecutor, Pool, PoolGrants};
 use domain::id::{PlanName, TenantId};
+use domain::tenant::TenantState;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// A tenant to create.
@@ -18,6 +19,27 @@ pub struct TenantCreate {
     /// Scheduling weight, more than 0, up to 1000. Default: the plan's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
+}
+
+/// A tenant, all of it but its name.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TenantPut {
+    /// Default: `default`.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub plan: PlanName,
+    /// Scheduling weight, more than 0, up to 1000. Default: the plan's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// `active` or `suspended`. Default: `active`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        schema(value_type = Option<crate::openapi::words::TenantState>)
+    )]
+    pub state: Option<TenantState>,
 }
 
 /// Changes; omitted fields stay.

@@ -1,9 +1,8 @@
 //! What handlers take, by the kind of their route.
 
-use crate::auth::{Caller, Operator};
 use crate::limit::TenantBucket;
 use crate::problem::Problem;
-use crate::request::{Hold, Lines, Peer, Query, RequestId, json};
+use crate::request::{Hold, Lines, Query, RequestId, json};
 use crate::state::State;
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
@@ -11,12 +10,13 @@ use chrono::TimeDelta;
 use domain::audit::By;
 use domain::id::TaskId;
 use domain::time::Timestamp;
+use identity::{Caller, Operator, Peer};
 use runtime::trace::TraceContext;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use store::TenantScope;
 
-/// Larger bodies are not read on the thread that serves other requests meanwhile.
+/// More bytes of JSON are not read on the thread that serves other requests meanwhile.
 const READ_HERE: usize = 64 * 1024;
 
 /// A request to an open route: probes and documents.
@@ -80,7 +80,7 @@ impl OperatorCall {
     /// # Errors
     /// `unauthenticated`; what the database said.
     pub async fn require_live(&self) -> Result<(), Problem> {
-        self.state.operators.require_live(&self.operator).await
+        Ok(self.state.operators.require_live(&self.operator).await?)
     }
 
     /// The query string.
@@ -138,11 +138,23 @@ impl Call {
     /// # Errors
     /// As [`json::parse`]; `too_many_at_once` where a large one finds no turn.
     pub async fn parsed<T: DeserializeOwned + Send + 'static>(&self) -> Result<T, Problem> {
-        if self.body.len() <= READ_HERE {
-            return json::parse(&self.body);
-        }
         let body = self.body.clone();
-        self.state.computing.compute(self.caller.tenant(), move || json::parse(&body)).await
+        self.reading(body.len(), move || json::parse(&body)).await
+    }
+
+    /// Does `work` on so many bytes of JSON: here where they are few.
+    ///
+    /// # Errors
+    /// Those of `work`; `too_many_at_once` where many bytes find no turn.
+    pub(crate) async fn reading<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        if bytes <= READ_HERE {
+            return work();
+        }
+        self.state.computing.compute(self.caller.tenant(), work).await
     }
 
     /// The task named in the path. A malformed id is a task that does not exist.

@@ -206,9 +206,7 @@ mod tests {
             words.ends_with("then it is killed. Default: \"1m17s\", at most \"24h\"."),
             "{words}"
         );
-        let policy: RetryPolicy =
-            serde_json::from_str(task.retry_json.as_deref().unwrap()).unwrap();
-        assert_eq!(policy, RetryPolicy::default());
+        assert_eq!(task.spec.retry, Some(RetryPolicy::default()));
     }
 
     #[test]

@@ -1,23 +1,27 @@
 //! The parameters of an operation: those of its path, its query and its headers, each with its form.
 
-use crate::auth::Permission;
 use crate::openapi::Form;
 use crate::openapi::Param;
 use crate::routes::table::{Access, Endpoint, Verb};
+use domain::access::Permission;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 
 /// The public part of a key.
 const KEY_ID: (&str, Form) = ("Key id, 12 of `a-z2-7`", Form::Pattern("^[a-z2-7]{12}$"));
 
+/// A user.
+const LOGIN: (&str, Form) =
+    ("`user_` and 32 hex digits, or the e-mail address, percent-encoded", Form::Text);
+
 /// Ids in paths: where, what they are, their form.
 const IDS: [(&str, &str, Form); 6] = [
     ("/v1/keys/", KEY_ID.0, KEY_ID.1),
     ("/v1/admin/operator-keys/", KEY_ID.0, KEY_ID.1),
-    ("/v1/users/", "`user_` and 32 hex digits", Form::Pattern("^user_[0-9a-f]{32}$")),
+    ("/v1/users/", LOGIN.0, LOGIN.1),
     ("/v1/sessions/", "`signin_` and 32 hex digits", Form::Pattern("^signin_[0-9a-f]{32}$")),
     ("/v1/tasks/", "`task_` and 32 hex digits", Form::Pattern("^task_[0-9a-f]{32}$")),
-    ("/v1/admin/tenants/", "`tenant_` and 32 hex digits", Form::Pattern("^tenant_[0-9a-f]{32}$")),
+    ("/v1/admin/tenants/", "`tenant_` and 32 hex digits, or the name, percent-encoded", Form::Text),
 ];
 
 /// The header of a write that may be sent again.
@@ -30,7 +34,7 @@ const IDEMPOTENCY_KEY: Param = Param {
 
 pub(super) fn of(endpoint: &Endpoint) -> Vec<Parameter> {
     let part = |name: &str| endpoint.path.contains(&format!("{{{name}}}"));
-    let mut all: Vec<Parameter> = ["id", "key_id", "key", "name", "file"]
+    let mut all: Vec<Parameter> = ["id", "key_id", "login", "key", "name", "file"]
         .into_iter()
         .filter(|name| part(name))
         .map(|name| {
@@ -61,6 +65,7 @@ fn in_path(path: &str, name: &str) -> (&'static str, Form) {
                 (text, form)
             }),
         "key_id" => KEY_ID,
+        "login" => LOGIN,
         "key" => ("The key, percent-encoded: `/` is `%2F`", Form::Pattern("^[^\\u0000]{1,200}$")),
         "name" if path.starts_with("/v1/schedules/") => (
             "Name: 1 to 100 of `a-z A-Z 0-9 _ . -`, starting with a letter or digit, not `preview`",

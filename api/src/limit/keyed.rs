@@ -42,7 +42,7 @@ impl<K: Hash + Eq + Clone> KeyedLimit<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Peer;
+    use identity::Peer;
     use std::net::{IpAddr, Ipv4Addr};
 
     #[test]

@@ -14,11 +14,10 @@ use super::plans::Plans;
 use super::refusal;
 use super::shared::{Failure, Grant, LeaseRequest, NotRedis, Redis};
 use super::unclaimed::Unclaimed;
-use crate::auth::Caller;
 use crate::problem::Problem;
-use crate::request::Peer;
 use actix_web::http::header::HeaderMap;
 use domain::id::TenantId;
+use identity::{Caller, Peer};
 use parking_lot::RwLock;
 use runtime::clock::monotonic;
 use runtime::config::Config;
@@ -297,7 +296,8 @@ impl Limiter {
     ) -> Result<bool, StoreError> {
         match key.filter(|_| self.look_ups.check(&bucket.tenant).is_ok()) {
             Some(key) => {
-                store::idempotency::stands(&self.db, &TenantScope::new(bucket.tenant), key).await
+                store::idempotency::stands(&self.db, &TenantScope::of_role(bucket.tenant), key)
+                    .await
             }
             None => Ok(false),
         }
@@ -326,7 +326,8 @@ impl Limiter {
         }
         let read = bucket.restored.get_or_try_init(|| async {
             let hour = Moment::now().hour();
-            let used = store::rate::read(&self.db, &TenantScope::new(bucket.tenant), hour).await?;
+            let used =
+                store::rate::read(&self.db, &TenantScope::of_role(bucket.tenant), hour).await?;
             bucket.lease().restore(hour, used);
             Ok::<_, StoreError>(())
         });

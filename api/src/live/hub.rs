@@ -1,21 +1,25 @@
 //! Looks at all followed tasks of the process together, and tells each stream when something has changed.
 //!
-//! One listener for wake-ups, one statement for each tenant that follows anything, at most every 25 ms and at least every
-//! 200 ms. While nobody follows, nothing is asked. A failed look is no news: the next one tells.
+//! One listener for wake-ups, and looks at most every 25 ms and at least every 200 ms. While a tenant has a follower here, this process is
+//! a consumer of its events: one statement a look says which of its followed tasks have changed, and only those are read, and those that
+//! run, whose output may have grown. Statements that were under way when it became a consumer may have changed a task without an event, and
+//! a crash of Postgres may take back what was read of the log, so all are read now and then, and often in the first seconds. While nobody follows, nothing is asked. A failed look is no news: the next
+//! one tells.
 
 use bus::{Bus, Topic};
-use domain::id::{TaskId, TenantId};
+use domain::id::{NodeId, TaskId, TenantId};
 use futures::StreamExt;
 use parking_lot::Mutex;
-use runtime::clock::{monotonic, sleep};
+use runtime::clock::{Instant, monotonic, sleep};
 use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::TenantScope;
 use store::connect::ApiDb;
+use store::event::{self, Horizon};
 use store::output::{Pulse, pulses};
+use store::{StoreError, TenantScope};
 use tokio::sync::{Notify, watch};
 
 /// The price of a lost wake-up.
@@ -26,11 +30,18 @@ const PAUSE: Duration = Duration::from_millis(25);
 const AT_ONCE: usize = 2;
 /// Tasks of one statement.
 const GROUP: usize = 200;
+/// For how long it is a consumer; renewed when a third of it is over.
+const TERM: Duration = Duration::from_secs(60);
+/// All followed tasks of a tenant are read so often, whatever the events say.
+const READ_ALL: Duration = Duration::from_secs(2);
+/// For so long after the first look at a tenant, all of its followed tasks are read in each: longer than a statement that changes tasks
+/// takes.
+const BEGINNING: Duration = Duration::from_secs(10);
 
 /// What a stream hears: the latest pulse of its task, `None` before the first look.
 pub(crate) type Pulses = watch::Receiver<Option<Pulse>>;
 
-type Followed = HashMap<(TenantId, TaskId), watch::Sender<Option<Pulse>>>;
+type Followed = HashMap<TenantId, HashMap<TaskId, watch::Sender<Option<Pulse>>>>;
 
 /// Who follows what. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -39,11 +50,20 @@ pub(crate) struct Hub {
     joined: Arc<Notify>,
 }
 
+/// How far the looks at one tenant have come.
+struct Progress {
+    began: Instant,
+    renewed: Option<Instant>,
+    read_all: Instant,
+    horizon: Option<Horizon>,
+}
+
 impl Hub {
     /// The pulses of a task from now on.
     pub(crate) fn follow(&self, tenant: TenantId, task: TaskId) -> Pulses {
         let mut followed = self.followed.lock();
-        let sender = followed.entry((tenant, task)).or_insert_with(|| watch::channel(None).0);
+        let of_tenant = followed.entry(tenant).or_default();
+        let sender = of_tenant.entry(task).or_insert_with(|| watch::channel(None).0);
         let mut pulses = sender.subscribe();
         // One that was told to others is news to this one.
         pulses.mark_changed();
@@ -54,54 +74,43 @@ impl Hub {
     /// Looks until the shutdown.
     pub(crate) async fn run(self, db: ApiDb, bus: Bus, shutdown: Shutdown) {
         let wakeups = bus.wakeups(&[Topic::Output]);
+        let looks = Looks { db, hub: self, consumer: format!("live_{}", NodeId::fresh()) };
+        let mut progress = HashMap::new();
         while !shutdown.is_cancelled() {
-            let idle = self.followed.lock().is_empty();
+            let idle = looks.hub.followed.lock().is_empty();
             tokio::select! {
-                () = shutdown.cancelled() => return,
-                () = self.joined.notified() => {}
+                () = shutdown.cancelled() => break,
+                () = looks.hub.joined.notified() => {}
                 _ = wakeups.next(), if !idle => {}
                 () = sleep(POLL), if !idle => {}
             }
             let began = monotonic();
-            self.look(&db).await;
+            looks.look(&mut progress).await;
             shutdown.sleep(PAUSE.saturating_sub(began.elapsed())).await;
+        }
+        for tenant in progress.into_keys() {
+            looks.leave(tenant).await;
         }
     }
 
-    /// One look at everything that is followed.
-    async fn look(&self, db: &ApiDb) {
-        let mut of_tenant: HashMap<TenantId, Vec<TaskId>> = HashMap::new();
-        {
-            let mut followed = self.followed.lock();
-            followed.retain(|_, sender| sender.receiver_count() > 0);
-            for (tenant, task) in followed.keys() {
-                of_tenant.entry(*tenant).or_default().push(*task);
-            }
-        }
-        let groups: Vec<(TenantId, Vec<TaskId>)> = of_tenant
-            .into_iter()
-            .flat_map(|(tenant, tasks)| {
-                let groups: Vec<_> = tasks.chunks(GROUP).map(|g| (tenant, g.to_vec())).collect();
-                groups
-            })
-            .collect();
-        futures::stream::iter(groups)
-            .for_each_concurrent(AT_ONCE, |(tenant, tasks)| async move {
-                match pulses(db, &TenantScope::new(tenant), &tasks).await {
-                    Ok(found) => self.tell(tenant, found),
-                    Err(error) => {
-                        let error = ErrorChain(&error).to_string();
-                        tracing::debug!(error, "Followed tasks cannot be looked at: {error}");
-                    }
-                }
-            })
-            .await;
+    /// All that is followed, without what nobody follows any more.
+    fn tasks(&self) -> HashMap<TenantId, Vec<(TaskId, Option<Pulse>)>> {
+        let mut followed = self.followed.lock();
+        followed.retain(|_, tasks| {
+            tasks.retain(|_, sender| sender.receiver_count() > 0);
+            !tasks.is_empty()
+        });
+        let known = |tasks: &HashMap<TaskId, watch::Sender<Option<Pulse>>>| {
+            tasks.iter().map(|(task, sender)| (*task, *sender.borrow())).collect()
+        };
+        followed.iter().map(|(tenant, tasks)| (*tenant, known(tasks))).collect()
     }
 
     fn tell(&self, tenant: TenantId, found: Vec<Pulse>) {
         let followed = self.followed.lock();
+        let Some(tasks) = followed.get(&tenant) else { return };
         for pulse in found {
-            if let Some(sender) = followed.get(&(tenant, pulse.task)) {
+            if let Some(sender) = tasks.get(&pulse.task) {
                 sender.send_if_modified(|known| {
                     let news = *known != Some(pulse);
                     *known = Some(pulse);
@@ -109,5 +118,99 @@ impl Hub {
                 });
             }
         }
+    }
+}
+
+/// What looks at the database for all streams of the process.
+struct Looks {
+    db: ApiDb,
+    hub: Hub,
+    /// The name under which it follows tenants.
+    consumer: String,
+}
+
+impl Looks {
+    /// One look at everything that is followed.
+    async fn look(&self, progress: &mut HashMap<TenantId, Progress>) {
+        let followed = self.hub.tasks();
+        let left: Vec<_> =
+            progress.keys().filter(|tenant| !followed.contains_key(tenant)).copied().collect();
+        for tenant in left {
+            progress.remove(&tenant);
+            self.leave(tenant).await;
+        }
+        let looks: Vec<_> = followed
+            .into_iter()
+            .map(|(tenant, tasks)| (tenant, tasks, progress.remove(&tenant)))
+            .collect();
+        let looked: Vec<_> = futures::stream::iter(looks)
+            .map(|(tenant, tasks, before)| async move {
+                let mut progress = before.unwrap_or_else(Progress::begin);
+                if let Err(error) = self.look_at(tenant, &tasks, &mut progress).await {
+                    let error = ErrorChain(&error).to_string();
+                    tracing::debug!(error, "Followed tasks cannot be looked at: {error}");
+                }
+                (tenant, progress)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        progress.extend(looked);
+    }
+
+    /// One look at what is followed of one tenant.
+    async fn look_at(
+        &self,
+        tenant: TenantId,
+        tasks: &[(TaskId, Option<Pulse>)],
+        progress: &mut Progress,
+    ) -> Result<(), StoreError> {
+        let scope = TenantScope::of_role(tenant);
+        if progress.renewed.is_none_or(|renewed| renewed.elapsed() > TERM / 3) {
+            let now = monotonic();
+            event::follow(&self.db, &scope, &self.consumer, TERM).await?;
+            progress.renewed = Some(now);
+        }
+        // Read even where nothing waits: from an old place on, there would be ever more to read.
+        let waiting: Vec<_> = tasks
+            .iter()
+            .filter(|(_, pulse)| pulse.is_some_and(|pulse| !pulse.state.is_leased()))
+            .map(|(task, _)| *task)
+            .collect();
+        let changes = event::changes(&self.db, &scope, progress.horizon, &waiting).await?;
+        let whole = progress.horizon.is_none()
+            || progress.began.elapsed() < BEGINNING
+            || progress.read_all.elapsed() > READ_ALL;
+        // What runs may have written output, which is no event.
+        let read: Vec<_> = tasks
+            .iter()
+            .map(|(task, _)| *task)
+            .filter(|task| whole || !waiting.contains(task) || changes.tasks.contains(task))
+            .collect();
+        let now = monotonic();
+        for group in read.chunks(GROUP) {
+            self.hub.tell(tenant, pulses(&self.db, &scope, group).await?);
+        }
+        progress.horizon = changes.horizon;
+        if whole {
+            progress.read_all = now;
+        }
+        Ok(())
+    }
+
+    /// Is a consumer of this tenant's events no more. Where that cannot be said, its term ends by itself.
+    async fn leave(&self, tenant: TenantId) {
+        let scope = TenantScope::of_role(tenant);
+        if let Err(error) = event::unfollow(&self.db, &scope, &self.consumer).await {
+            let error = ErrorChain(&error).to_string();
+            tracing::debug!(error, "A tenant is still named as followed: {error}");
+        }
+    }
+}
+
+impl Progress {
+    fn begin() -> Self {
+        let now = monotonic();
+        Self { began: now, renewed: None, read_all: now, horizon: None }
     }
 }

@@ -7,9 +7,9 @@
 //! may pass the limit by what one second brings.
 
 use super::ledger::{Age, Ledger};
-use crate::auth::Caller;
 use crate::problem::{Code, Problem};
 use domain::id::TenantId;
+use identity::Caller;
 use parking_lot::Mutex;
 use runtime::clock::{monotonic, timeout};
 use runtime::error_chain::ErrorChain;

@@ -3,11 +3,11 @@
 //! The plans are read at most every ten seconds, whoever is refused how often.
 
 use super::size::TaskSize;
-use crate::auth::Caller;
 use crate::problem::{Code, Problem};
 use crate::request::SentSize;
 use domain::id::PlanName;
 use domain::plan::{PlanLimits, Quota, next_plan};
+use identity::Caller;
 use runtime::clock::{Instant, monotonic};
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,32 +5,11 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
+use identity::Peer;
 use runtime::config::IpNet;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 static FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-/// An IPv4 address, or the /64 that an IPv6 address is in: who has one of those has all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Peer(IpAddr);
-
-impl std::fmt::Display for Peer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl From<IpAddr> for Peer {
-    fn from(address: IpAddr) -> Self {
-        Self(match address.to_canonical() {
-            address @ IpAddr::V4(_) => address,
-            IpAddr::V6(six) => {
-                let [a, b, c, d, ..] = six.segments();
-                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-            }
-        })
-    }
-}
 
 /// Whom the request is counted as; nobody where the socket has no address.
 #[must_use]

@@ -36,6 +36,15 @@ pub(crate) fn wanted_version(headers: &HeaderMap) -> Result<Option<i64>, Problem
     }
 }
 
+/// The `kind` of object is in another version than was asked for; `None`: it does not exist.
+pub(crate) fn other_version(kind: &'static str, version: Option<i64>) -> Problem {
+    let detail = match version {
+        Some(version) => format!("The {kind} has version {version}."),
+        None => format!("The {kind} does not exist."),
+    };
+    Problem::new(Code::VersionMismatch, detail)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use actix_web::http::StatusCode;
 use api_types::{LimitSource, LimitWarning, Limits, QuotaUse, RateName, RateUse};
 use domain::plan::Quota;
 use serde_json::value::RawValue;
-use store::tenant::TenantEvent;
+use store::event::Warning;
 
 /// Warnings shown.
 const WARNINGS: u32 = 20;
@@ -66,7 +66,7 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
     let (burst, hour) = state.limiter.rate_uses(&call.bucket).await;
     let source = if size.is_plans { LimitSource::Plan } else { LimitSource::Installation };
     let plan = store::tenant::plan_name(&state.api, &scope).await?;
-    let events = store::tenant::events(&state.api, &scope, WARNINGS).await?;
+    let warnings = store::event::warnings(&state.api, &scope, WARNINGS).await?;
     let limits = Limits {
         plan: plan.and_then(|name| name.parse().ok()),
         state: caller.tenant_state().into(),
@@ -80,7 +80,7 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
         flexible: limits.flexible,
         rates: [Some(burst), hour].into_iter().flatten().filter_map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
-        warnings: events.into_iter().filter_map(warning).collect(),
+        warnings: warnings.into_iter().filter_map(view).collect(),
     };
     Ok(limits)
 }
@@ -95,8 +95,8 @@ const fn rate_name(limit: limit::Limit) -> Option<RateName> {
 }
 
 /// The database holds only JSON there.
-fn warning(event: TenantEvent) -> Option<LimitWarning> {
-    let detail = RawValue::from_string(event.detail_json).ok()?;
-    let kind = serde_json::from_value(event.kind.into()).ok()?;
-    Some(LimitWarning { at: event.at, kind, detail })
+fn view(warning: Warning) -> Option<LimitWarning> {
+    let detail = RawValue::from_string(warning.detail_json).ok()?;
+    let kind = serde_json::from_value(warning.kind.into()).ok()?;
+    Some(LimitWarning { at: warning.at, kind, detail })
 }

@@ -7,12 +7,12 @@ use super::{
     admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, schedules, sessions,
     task, usage, users, who_am_i,
 };
-use crate::auth::{OperatorScope, Permission};
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
 use crate::openapi::Doc;
 use crate::problem::Problem;
 use crate::request::BodyRule;
 use actix_web::HttpResponse;
+use domain::access::{OperatorScope, Permission};
 use futures::future::LocalBoxFuture;
 use tracing::Span;
 use tracing::field::Empty;
@@ -119,7 +119,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 84] = routes! {
+pub static TABLE: [Endpoint; 89] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -153,6 +153,8 @@ pub static TABLE: [Endpoint; 84] = routes! {
     Delete "/v1/keys/{id}" "key.revoke", Tenant(OwnKeys), Empty, keys::revoke => handle, DOC;
     Get "/v1/users" "user.list", Tenant(ReadUsers), None, users::list => handle, DOC;
     Post "/v1/users" "user.create", Tenant(ManageUsers), Small, users::create => handle, DOC;
+    Get "/v1/users/{id}" "user.get", Tenant(ReadUsers), None, users::get => handle, DOC;
+    Put "/v1/users/{id}" "user.put", Tenant(ManageUsers), Small, users::put => handle, DOC;
     Patch "/v1/users/{id}" "user.change", Tenant(ManageUsers), Small, users::change => role, ROLE_DOC;
     Delete "/v1/users/{id}" "user.remove", Tenant(ManageUsers), Empty, users::change => remove, REMOVE_DOC;
     Post "/v1/sessions" "session.sign_in", SignIn, Small, sessions::sign_in => handle, DOC;
@@ -173,6 +175,7 @@ pub static TABLE: [Endpoint; 84] = routes! {
     Post "/v1/admin/tenants" "tenant.create", Operator(Admin), Small, admin::tenant::create => handle, DOC;
     Get "/v1/admin/tenants" "tenant.list", Operator(Read), None, admin::tenant::list => handle, DOC;
     Get "/v1/admin/tenants/{id}" "tenant.get", Operator(Read), None, admin::tenant::get => handle, DOC;
+    Put "/v1/admin/tenants/{id}" "tenant.put", Operator(Admin), Small, admin::tenant::put => handle, DOC;
     Patch "/v1/admin/tenants/{id}" "tenant.change", Operator(Admin), Small, admin::tenant::change => handle, DOC;
     Delete "/v1/admin/tenants/{id}" "tenant.delete", Operator(Admin), Empty, admin::tenant::stand => delete, DELETE;
     Post "/v1/admin/tenants/{id}/suspend" "tenant.suspend", Operator(Admin), Empty, admin::tenant::stand => suspend, SUSPEND;
@@ -183,6 +186,8 @@ pub static TABLE: [Endpoint; 84] = routes! {
     Delete "/v1/admin/tenants/{id}/keys/{key_id}" "tenant_key.revoke", Operator(Admin), Empty, admin::tenant_key::revoke => handle, DOC;
     Get "/v1/admin/tenants/{id}/users" "tenant_user.list", Operator(Read), None, admin::tenant_user::list => handle, DOC;
     Post "/v1/admin/tenants/{id}/users" "tenant_user.create", Operator(Admin), Small, admin::tenant_user::create => handle, DOC;
+    Get "/v1/admin/tenants/{id}/users/{login}" "tenant_user.get", Operator(Read), None, admin::tenant_user::get => handle, DOC;
+    Put "/v1/admin/tenants/{id}/users/{login}" "tenant_user.put", Operator(Admin), Small, admin::tenant_user::put => handle, DOC;
     Get "/v1/admin/plans" "plan.list", Operator(Read), None, admin::plan::list => handle, DOC;
     Get "/v1/admin/plans/{name}" "plan.get", Operator(Read), None, admin::plan::get => handle, DOC;
     Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;

@@ -3,7 +3,6 @@
 //! Answered to every good credential, whatever it may do otherwise: it says nothing that its owner does not know.
 
 use crate::answer::json;
-use crate::auth::Actor;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
@@ -11,6 +10,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::{Extensible, OwnKey, OwnUser, WhoAmI};
 use domain::access::Permission;
+use identity::Actor;
 use store::key::KeyInfo;
 use store::user::UserInfo;
 

@@ -49,7 +49,7 @@ pub fn check(
     let judged = judge(&mut found, "/timing", spec.timing, now);
     let overlap = spec.overlap.unwrap_or_default();
     let task = match spec.task {
-        Some(task) => look_at_task(&mut found, rules, (task, overlap), origin)?,
+        Some(task) => look_at_task(&mut found, rules, (task, overlap), origin),
         None => {
             found.wrong(TASK, "is required");
             None
@@ -73,7 +73,7 @@ pub fn check(
     };
     Ok(Checked {
         misfire: misfire.unwrap_or_else(|| Misfire::usual(&timing)),
-        template: template(task)?,
+        template: template(task),
         timing,
         never,
         refused,
@@ -88,7 +88,7 @@ fn look_at_task(
     rules: &Rules<'_>,
     (task, overlap): (TaskSpec, Overlap),
     origin: Origin,
-) -> Result<Option<NewTask>, Problem> {
+) -> Option<NewTask> {
     let mut own = Findings::new(TASK.to_owned());
     for (pointer, given) in [("/delay", task.delay.is_some()), ("/run_at", task.run_at.is_some())] {
         if given {
@@ -101,9 +101,9 @@ fn look_at_task(
         );
         own.wrong("/concurrency_key", detail);
     }
-    let task = rules.look(&mut own, TaskSpec { delay: None, run_at: None, ..task }, origin)?;
+    let task = rules.look(&mut own, TaskSpec { delay: None, run_at: None, ..task }, origin);
     found.join(own);
-    Ok(task)
+    task
 }
 
 fn read_misfire(found: &mut Findings, spec: MisfireSpec) -> Misfire {
@@ -131,13 +131,13 @@ fn read_misfire(found: &mut Findings, spec: MisfireSpec) -> Misfire {
 }
 
 /// What every fire's task has in common with the one that was checked.
-fn template(task: NewTask) -> Result<TaskTemplate, Problem> {
-    Ok(TaskTemplate {
+fn template(task: NewTask) -> TaskTemplate {
+    TaskTemplate {
         name: task.name,
         pool: task.pool,
         tier: task.tier,
         resources: task.resources,
-        run: written(&task.run_json)?,
+        run: task.spec.run,
         delay_tolerance: task.delay_tolerance,
         execution_cap: task.execution_cap,
         expire_if_late: task.expire_if_late,
@@ -145,17 +145,11 @@ fn template(task: NewTask) -> Result<TaskTemplate, Problem> {
         flexible: task.flexible,
         concurrency_key: task.concurrency_key.map(|key| key.to_string()),
         max_attempts: task.max_attempts,
-        retry: task.retry_json.as_deref().map(written).transpose()?,
+        retry: task.spec.retry,
         delivery: task.delivery,
         unique_key: task.unique_key,
-        labels: task.labels_json.as_deref().map(written).transpose()?.unwrap_or_default(),
-    })
-}
-
-/// Reads what the check of the task has just written.
-fn written<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, Problem> {
-    serde_json::from_str(json)
-        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
+        labels: task.spec.labels,
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use super::compress::{accepts_gzip, compress};
 use super::measure::Measure;
 use crate::answer;
+use crate::auth::bearer;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
 use crate::limit::TenantBucket;
 use crate::pieces::{in_pieces, length};
@@ -159,7 +160,7 @@ async fn handle(
             handler(SignInCall { state, request, body, id, peer: from }).await
         }
         Access::Tenant(permission, handler) => {
-            let caller = state.authenticator.authenticate(request.headers(), from).await?;
+            let caller = state.authenticator.authenticate(bearer(request.headers())?, from).await?;
             let bucket = Arc::clone(asker.bucket.get_or_init(|| state.limiter.bucket(&caller)));
             let holder = Holder::Tenant(caller.tenant());
             let hold = asker.hold.get_or_init(|| state.memory.of(holder)).clone();
@@ -181,7 +182,7 @@ async fn handle(
             handler(call).await.map_err(|problem| naming(problem, &asked))
         }
         Access::Operator(scope, handler) => {
-            let operator = state.operators.authenticate(request.headers(), from).await?;
+            let operator = state.operators.authenticate(bearer(request.headers())?, from).await?;
             operator.require(scope)?;
             let hold = asker.hold.get_or_init(|| state.memory.of(Holder::Operators));
             let coming = (&request, unread, hold);
@@ -196,7 +197,7 @@ async fn handle(
 /// What does not exist is named as the path names it.
 fn naming(problem: Problem, request: &HttpRequest) -> Problem {
     let path = request.match_info();
-    match ["key_id", "id", "name", "key"].into_iter().find_map(|part| path.get(part)) {
+    match ["key_id", "login", "id", "name", "key"].into_iter().find_map(|part| path.get(part)) {
         Some(name) => problem.called(name),
         None => problem,
     }

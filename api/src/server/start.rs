@@ -5,7 +5,6 @@
 use super::door::Door;
 use super::drain::{Closing, drain};
 use super::mount::Mounted;
-use crate::auth::UsedKeys;
 use crate::description::document;
 use crate::limit::keep_up;
 use crate::start_error::StartError;
@@ -13,6 +12,7 @@ use crate::state::{Parts, State};
 use crate::submit::{Writers, queue};
 use actix_web::{App, HttpServer};
 use bus::Bus;
+use identity::UsedKeys;
 use runtime::config::Config;
 use runtime::health::Health;
 use runtime::health_server;

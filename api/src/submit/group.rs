@@ -134,7 +134,7 @@ pub(super) mod tests {
     use domain::batch::Priority;
     use domain::id::TaskId;
     use domain::resources::Tier;
-    use domain::task::{Delivery, State};
+    use domain::task::{Delivery, Labels, NoopRun, Run, State, TaskSpec};
     use std::time::Duration;
     use store::task::submit::Created;
 
@@ -152,8 +152,11 @@ pub(super) mod tests {
             pool: domain::id::PoolName::default(),
             tier: Some(Tier::Basic),
             resources: Tier::Basic.resources(),
-            run_json: "{}".to_owned(),
-            driver: None,
+            spec: TaskSpec {
+                run: Run::Noop(NoopRun { sleep: Duration::ZERO }),
+                retry: None,
+                labels: Labels::new(),
+            },
             delay: None,
             run_at: None,
             delay_tolerance: Duration::ZERO,
@@ -163,10 +166,8 @@ pub(super) mod tests {
             flexible: false,
             concurrency_key: None,
             max_attempts: 1,
-            retry_json: None,
             delivery: Delivery::AtLeastOnce,
             unique_key: None,
-            labels_json: None,
             traceparent: None,
             key_id: String::new(),
             schedule: None,

@@ -10,10 +10,10 @@ use super::failure::Failure;
 use super::group::Group;
 use super::queue::{Pending, Queue};
 use super::work::Work;
-use crate::repeats::REPEATS;
 use bus::Bus;
 use runtime::fault::{FaultPoint, InjectedFault};
 use runtime::metrics::{Histogram, histogram_with_buckets};
+use store::connect::REPEATS;
 use store::connect::SubmitDb;
 use store::task::submit::SubmitAnswer;
 

@@ -15,11 +15,10 @@ use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::pool::PoolUser;
 use domain::resources::{Resources, Tier};
-use domain::task::{Delivery, DriverName, RetryOn, RetryPolicy};
+use domain::task::{Delivery, Labels, RetryOn, RetryPolicy};
 use domain::time::Timestamp;
 use runtime::config::LimitsConfig;
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use store::idempotency::IdempotencyKey;
@@ -78,22 +77,14 @@ impl Rules<'_> {
     /// `validation_failed` or `not_available`, with all that was found.
     pub fn check(&self, spec: TaskSpec, base: String, origin: Origin) -> Result<NewTask, Problem> {
         let mut found = Findings::new(base);
-        let task = self.look(&mut found, spec, origin)?;
+        let task = self.look(&mut found, spec, origin);
         found.into_result()?;
         task.ok_or_else(|| Problem::at(Code::ValidationFailed, "/run", "is required"))
     }
 
     /// The same where more is looked at than this: what is wrong is noted, and then the task is not to be used. `None` where it runs
     /// nothing, which is noted too.
-    ///
-    /// # Errors
-    /// `internal` when a part cannot be written, which would be a bug.
-    pub fn look(
-        &self,
-        f: &mut Findings,
-        spec: TaskSpec,
-        origin: Origin,
-    ) -> Result<Option<NewTask>, Problem> {
+    pub fn look(&self, f: &mut Findings, spec: TaskSpec, origin: Origin) -> Option<NewTask> {
         if let Some(name) = &spec.name {
             short_text(f, "/name", name, MAX_NAME);
         }
@@ -134,17 +125,15 @@ impl Rules<'_> {
         let retry = spec.retry.map(|retry| policy(f, retry));
         let labels = spec.labels.map(|pairs| labels(f, pairs));
         let pool = self.pool(f, spec.pool.as_deref());
-        let run = run(f, limits, spec.run);
-        let Some(run) = run else { return Ok(None) };
-        Ok(Some(NewTask {
+        let run = run(f, limits, spec.run)?;
+        Some(NewTask {
             tenant: origin.tenant,
             id: TaskId::fresh(),
             name: spec.name,
             pool,
             tier,
             resources,
-            run_json: text(&run)?,
-            driver: DriverName::try_from(&run).ok(),
+            spec: domain::task::TaskSpec { run, retry, labels: labels.unwrap_or_default() },
             delay,
             run_at,
             delay_tolerance,
@@ -154,16 +143,14 @@ impl Rules<'_> {
             flexible: spec.flexible.unwrap_or(self.flexible),
             concurrency_key,
             max_attempts: attempts,
-            retry_json: retry.as_ref().map(text).transpose()?,
             delivery: spec.delivery.unwrap_or(Delivery::AtLeastOnce),
             unique_key: spec.unique_key,
-            labels_json: labels.filter(|l| !l.is_empty()).as_ref().map(text).transpose()?,
             traceparent: Some(origin.traceparent),
             key_id: origin.key_id,
             schedule: None,
             rerun_of: None,
             idempotency: origin.idempotency,
-        }))
+        })
     }
 
     /// What to know of a task without mistakes, which stands at `base` in the body.
@@ -302,9 +289,9 @@ fn policy(f: &mut Findings, spec: RetrySpec) -> RetryPolicy {
     }
 }
 
-fn labels(f: &mut Findings, pairs: Pairs) -> BTreeMap<String, String> {
+fn labels(f: &mut Findings, pairs: Pairs) -> Labels {
     const AT: &str = "/labels";
-    let mut labels = BTreeMap::new();
+    let mut labels = Labels::new();
     if pairs.0.len() > MAX_LABELS {
         f.wrong(AT, format!("must have {MAX_LABELS} entries or fewer"));
         return labels;
@@ -322,9 +309,4 @@ fn labels(f: &mut Findings, pairs: Pairs) -> BTreeMap<String, String> {
         }
     }
     labels
-}
-
-fn text<T: Serialize>(value: &T) -> Result<String, Problem> {
-    serde_json::to_string(value)
-        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
 }

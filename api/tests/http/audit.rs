@@ -8,7 +8,7 @@ use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 40] = [
+const AUDITED: [(&str, &str); 42] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
@@ -31,6 +31,7 @@ const AUDITED: [(&str, &str); 40] = [
     ("schedule.trigger", "schedule.trigger"),
     ("schedule.backfill", "schedule.backfill"),
     ("tenant.create", "tenant.create"),
+    ("tenant.put", "tenant.put"),
     ("tenant.change", "tenant.change"),
     ("tenant.suspend", "tenant.suspend"),
     ("tenant.resume", "tenant.resume"),
@@ -39,6 +40,7 @@ const AUDITED: [(&str, &str); 40] = [
     ("tenant_key.rotate", "key.rotate"),
     ("tenant_key.revoke", "key.revoke"),
     ("tenant_user.create", "user.create"),
+    ("tenant_user.put", "user.put"),
     ("operator_key.create", "operator_key.create"),
     ("operator_key.rotate", "operator_key.rotate"),
     ("operator_key.revoke", "operator_key.revoke"),
@@ -190,6 +192,13 @@ async fn users(watch: &mut Watch<'_>) -> String {
     assert_eq!(watch.one(&accepted).await["actor"]["id"], json!(user_id));
     watch.none(&server.post("/v1/sessions/accept", accept.to_string()).await).await;
     let path = format!("/v1/users/{user_id}");
+    for role in ["billing", "viewer"] {
+        let put = ask(server, key, "PUT", &path, json!({"role": role})).await;
+        let row = watch.one(&put).await;
+        assert_eq!((&row["after"]["role"], &row["target"]["id"]), (&json!(role), &json!(user_id)));
+        watch.none(&ask(server, key, "PUT", &path, json!({"role": role})).await).await;
+    }
+    watch.actions.pop();
     let changed = ask(server, key, "PATCH", &path, json!({"role": "admin"})).await;
     let row = watch.one(&changed).await;
     assert_eq!(
@@ -484,6 +493,11 @@ async fn keys_and_users_of_a_tenant(watch: &mut Watch<'_>, own: &str) {
     let again = ask(server, operator, "POST", &users, spec).await;
     assert_eq!(again.pointers(), ["/email"]);
     watch.none(&again).await;
+    let path = format!("{users}/bob@example.com");
+    let put = ask(server, operator, "PUT", &path, json!({"role": "viewer"})).await;
+    let row = watch.one(&put).await;
+    assert_eq!((&row["after"]["email"], &row["before"]), (&json!("bob@example.com"), &Value::Null));
+    watch.none(&ask(server, operator, "PUT", &path, json!({"role": "viewer"})).await).await;
     let texts = server.db.sql("select a::text from audit a").await.unwrap();
     assert!(!texts.contains(token) && !texts.contains("berth_live_"), "no secret in the audit");
 }
@@ -500,6 +514,12 @@ async fn a_tenant(watch: &mut Watch<'_>, id: &str) {
     watch.none(&change(json!({"plan": "none"})).await).await;
     watch.one(&change(json!({"plan": "default"})).await).await;
     watch.actions.pop();
+    let put = async |body: Value| ask(server, operator, "PUT", &own, body).await;
+    let row = watch.one(&put(json!({"plan": "free"})).await).await;
+    assert_eq!((&row["before"]["weight"], &row["after"]["weight"]), (&json!(2.0), &Value::Null));
+    assert_eq!((&row["after"]["plan"], &row["after"]["state"]), (&json!("free"), &json!("active")));
+    watch.none(&put(json!({"plan": "free"})).await).await;
+    watch.none(&put(json!({"plan": "none"})).await).await;
     keys_and_users_of_a_tenant(watch, &own).await;
     for (verb, path, before, after) in [
         ("POST", format!("{own}/suspend"), "active", "suspended"),

@@ -2,11 +2,11 @@
 
 use crate::client::request;
 use crate::server::{ALL_SCOPES, NOOP, Server, secret};
-use api::auth::Scope;
-use api::auth::key::generate;
 use api::routes::table::{Access, TABLE};
 use domain::access::PermissionSet;
 use domain::id::TaskId;
+use identity::Scope;
+use identity::key::generate;
 use runtime::config::ExposeSecret;
 use std::time::Duration;
 use store::audit::By;

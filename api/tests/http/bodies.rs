@@ -1,6 +1,7 @@
 //! Bodies that are made to cost much, and bodies that nobody reads to their end.
 
 use crate::client::{Answer, parse, request};
+use crate::memory::{held_back, until_in_memory};
 use crate::server::{NOOP, Server};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -141,7 +142,7 @@ async fn send_all_then_read(addr: SocketAddr, head: &str, body: &[u8]) -> Answer
 
 #[tokio::test]
 async fn a_refusal_reaches_a_client_that_sends_on_and_closes_the_connection() {
-    let server = Server::start().await;
+    let server = Server::start_with(&[("BERTH_API__MAX_TENANT_REQUEST_MEMORY", "16777216")]).await;
     let bearer = format!("Bearer {}", server.key);
     let key = ("Authorization", bearer.as_str());
     let plain = vec![b' '; 10_000_000];
@@ -155,7 +156,11 @@ async fn a_refusal_reaches_a_client_that_sends_on_and_closes_the_connection() {
         (413, "/v1/tasks", vec![json, key]),
         (404, "/v1/nothing", vec![json, key]),
         (405, "/v1/whoami", vec![json, key]),
+        // Its tenant's memory is held by another body.
+        (429, "/v1/tasks/batch", vec![json, key]),
     ];
+    let _held = held_back(&server, &server.key, 11_000_000).await;
+    until_in_memory("a body in memory", |bytes| bytes > 11_000_000).await;
     for (status, target, headers) in &cases {
         for (form, body) in [(told, &plain), (not_told, &chunked)] {
             let head = head(target, &[&headers[..], &[form]].concat());

@@ -2,6 +2,7 @@
 
 use crate::client::Answer;
 use crate::server::{ALL_SCOPES, Server};
+use chrono::{Datelike, NaiveDate, Weekday};
 use futures::future::join_all;
 use runtime::clock::monotonic;
 use serde_json::{Value, json};
@@ -152,4 +153,38 @@ async fn a_timing_that_takes_too_long_to_find_is_refused_by_preview_and_schedule
     // The dearest that is taken has all its due times.
     let all = server.post("/v1/schedules/preview", dear_preview()).await.json();
     assert_eq!((all["due"].as_array().unwrap().len(), &all["more"]), (999, &json!(true)));
+}
+
+#[tokio::test]
+async fn a_backfill_whose_due_times_take_too_long_to_find_is_refused() {
+    let server = Server::start().await;
+    // Each second of the hour that Moscow's clocks showed twice, until 2010. Its first pass is excluded, and the second left out.
+    let specs: Vec<Value> =
+        (0..16).map(|n| json!({"cron": format!("0-59 0-{} 2 * 10 0L", 59 - n)})).collect();
+    let last_sunday = |year| {
+        let october = (25..=31).filter_map(move |day| NaiveDate::from_ymd_opt(year, 10, day));
+        october.into_iter().find(|date| date.weekday() == Weekday::Sun).unwrap()
+    };
+    let exclude: Vec<Value> = (1996..=2010)
+        .map(last_sunday)
+        .map(|sunday| {
+            let before = sunday.pred_opt().unwrap();
+            json!({"from": format!("{before}T22:00:00Z"), "to": format!("{before}T23:00:00Z")})
+        })
+        .collect();
+    let timing =
+        json!({"specs": specs, "exclude": exclude, "zone": "Europe/Moscow", "repeat": "first"});
+    let body = json!({"timing": timing, "task": {"run": {"noop": {}}}}).to_string();
+    let put = server.put_as(&server.key, "/v1/schedules/s", &[], body).await;
+    assert_eq!(put.status, 201, "{put:?}");
+    let plan = async |from: &str, to: &str| {
+        let range = json!({"from": from, "to": to, "dry_run": true});
+        server.post("/v1/schedules/s/backfill", range.to_string()).await
+    };
+    let one_hour = plan("2011-01-01T00:00:00Z", "2012-01-01T00:00:00Z").await;
+    assert_eq!((one_hour.status, &one_hour.json()["due"]), (200, &json!(3600)), "{one_hour:?}");
+    let began = monotonic();
+    let refused = plan("1996-01-01T00:00:00Z", "2011-01-01T00:00:00Z").await;
+    assert_eq!((refused.status, refused.pointers()), (422, vec!["/to".to_owned()]), "{refused:?}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }

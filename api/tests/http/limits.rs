@@ -28,7 +28,7 @@ pub async fn put_on_plan(server: &Server, (per_second, burst, per_hour): (u32, u
         ..PlanLimits::default()
     };
     let plan: PlanName = "tested".parse().unwrap();
-    store::plan::put(&server.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&server.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let id = server.tenant.uuid();
     server.db.sql(&format!("update tenant set plan = 'tested' where id = '{id}'")).await.unwrap();
 }

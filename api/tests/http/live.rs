@@ -34,6 +34,18 @@ async fn write(server: &Server, id: &str, (attempt, stream, seq): (u32, u8, u32)
     server.db.sql(&sql).await.unwrap();
 }
 
+/// Chunks of 64 KiB, of which sockets do not hold many.
+pub async fn write_much(server: &Server, id: &str, chunks: u32) {
+    let sql = format!(
+        "insert into task_output (tenant_id, task_id, attempt, stream, seq, \"offset\", data)
+         select '{}', '{}'::uuid, 1, 1, n, n::bigint * 65536, decode(repeat(to_hex(97 + n % 26), 65536), 'hex')
+         from generate_series(0, {chunks} - 1) n",
+        server.tenant.uuid(),
+        uuid(id)
+    );
+    server.db.sql(&sql).await.unwrap();
+}
+
 async fn end(server: &Server, id: &str, state: &str, exit_code: i32) {
     let sql = format!(
         "with gone as (delete from task where id = '{}' returning *)
@@ -263,7 +275,7 @@ async fn a_process_that_stops_lets_go_at_once_and_another_goes_on() {
 }
 
 /// A following as bytes on a socket.
-async fn stream(server: &Server, id: &str, more: &str) -> TcpStream {
+pub async fn stream(server: &Server, id: &str, more: &str) -> TcpStream {
     stream_as(server, &server.key, id, more).await
 }
 
@@ -280,7 +292,7 @@ async fn stream_as(server: &Server, key: &str, id: &str, more: &str) -> TcpStrea
 }
 
 /// All that comes until the end, and the last event's id.
-async fn drained(mut socket: TcpStream) -> (String, String) {
+pub async fn drained(mut socket: TcpStream) -> (String, String) {
     let mut bytes = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), socket.read_to_end(&mut bytes));
     read.await.expect("an end").unwrap();
@@ -334,14 +346,7 @@ async fn a_slow_reader_holds_a_bounded_buffer_and_gets_everything() {
     let id = server.noop().await;
     place(&server, &id, 1).await;
     // 64 MiB: far more than sockets hold.
-    let sql = format!(
-        "insert into task_output (tenant_id, task_id, attempt, stream, seq, \"offset\", data)
-         select '{}', '{}'::uuid, 1, 1, n, n::bigint * 65536, decode(repeat(to_hex(97 + n % 26), 65536), 'hex')
-         from generate_series(0, 1023) n",
-        server.tenant.uuid(),
-        uuid(&id)
-    );
-    server.db.sql(&sql).await.unwrap();
+    write_much(&server, &id, 1024).await;
     end(&server, &id, "succeeded", 0).await;
     let before = resident_mib();
     let mut sockets = Vec::new();

@@ -10,6 +10,7 @@ mod audit;
 mod auth;
 mod bad_input;
 mod bodies;
+mod by_name;
 mod cancel;
 mod client;
 mod compression;

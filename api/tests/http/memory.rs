@@ -3,6 +3,7 @@
 use crate::client::request;
 use crate::large_lists::large;
 use crate::limits::limited;
+use crate::live::{drained, stream, write_much};
 use crate::server::{ALL_SCOPES, NOOP, Server};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -18,7 +19,7 @@ const SOON: Duration = Duration::from_secs(10);
 const MIB: usize = 1024 * 1024;
 
 /// A gzip body of a batch that has `plain` bytes and never ends; the connection on which it was sent.
-async fn held_back(server: &Server, key: &str, plain: usize) -> TcpStream {
+pub async fn held_back(server: &Server, key: &str, plain: usize) -> TcpStream {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(b"{\"tasks\":[").unwrap();
     encoder.write_all(&vec![b' '; plain]).unwrap();
@@ -41,7 +42,7 @@ fn in_memory() -> usize {
     line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
 }
 
-async fn until_in_memory(what: &str, wanted: impl Fn(usize) -> bool) {
+pub async fn until_in_memory(what: &str, wanted: impl Fn(usize) -> bool) {
     until_some(what, SOON, || async { wanted(in_memory()).then_some(()) }).await.unwrap();
 }
 
@@ -159,4 +160,41 @@ async fn output_that_nobody_reads_counts_too() {
     until_in_memory("a body in memory", |bytes| bytes > 900_000).await;
     let raw = server.get(&path).await;
     assert_eq!((raw.status, raw.code().as_str()), (429, "too_much_in_memory"), "{raw:?}");
+}
+
+#[tokio::test]
+async fn a_stream_that_nobody_reads_counts_and_one_without_room_ends_and_is_resumed() {
+    let server = Server::start_with(&[
+        ("BERTH_API__MAX_BATCH_BYTES", "1048576"),
+        ("BERTH_API__MAX_TENANT_REQUEST_MEMORY", "2097152"),
+        ("BERTH_API__MAX_REQUEST_MEMORY", "3145728"),
+    ])
+    .await;
+    let id = server.noop().await;
+    write_much(&server, &id, 512).await;
+    let unread = stream(&server, &id, "").await;
+    until_in_memory("events of a stream in memory", |bytes| bytes > MIB / 4).await;
+    drop(unread);
+    until_in_memory("them to be gone", |bytes| bytes == 0).await;
+
+    let bodies = [
+        held_back(&server, &server.key, 1_000_000).await,
+        held_back(&server, &server.key, 1_000_000).await,
+    ];
+    until_in_memory("two bodies in memory", |bytes| bytes > 2_000_000).await;
+    // The output would fit the sockets' buffers, but not what is left to its tenant.
+    let (seen, last_id) = drained(stream(&server, &id, "").await).await;
+    assert!(seen.contains("event: state\n") && !seen.contains("event: output\n"), "{seen}");
+    drop(bodies);
+    until_in_memory("two bodies to be gone", |bytes| bytes == 0).await;
+    let resume = format!("Last-Event-ID: {last_id}\r\n");
+    let mut resumed = stream(&server, &id, &resume).await;
+    let (mut seen, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
+    while seen.len() < 8 * MIB {
+        let read = resumed.read(&mut buffer).await.unwrap();
+        assert!(read > 0, "it ended after {} bytes", seen.len());
+        seen.extend_from_slice(&buffer[..read]);
+    }
+    let seen = String::from_utf8_lossy(&seen);
+    assert!(seen.contains("\"seq\":0,") && seen.contains("\"seq\":99,"), "{}", seen.len());
 }

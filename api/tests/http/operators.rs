@@ -2,10 +2,10 @@
 
 use crate::client::request;
 use crate::server::{ALL_SCOPES, Server, secret};
-use api::auth::OperatorScope;
-use api::auth::key::generate_operator;
 use api::routes::table::{Access, Endpoint, TABLE};
 use futures::StreamExt;
+use identity::OperatorScope;
+use identity::key::generate_operator;
 use runtime::config::ExposeSecret;
 use std::time::Duration;
 use store::audit::By;

@@ -26,7 +26,7 @@ async fn without_a_database_the_api_starts_is_not_ready_and_answers_503() {
     let handle = api::start(&config, bus, shutdown).await.unwrap();
     assert_eq!(probe(handle.addr, "/healthz").await.status, 200);
     assert_eq!(probe(handle.addr, "/readyz").await.status, 503);
-    let key = api::auth::key::generate("live", &crate::server::secret()).unwrap();
+    let key = identity::key::generate("live", &crate::server::secret()).unwrap();
     use runtime::config::ExposeSecret;
     let bearer = format!("Bearer {}", key.text.expose_secret());
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];

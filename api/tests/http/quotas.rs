@@ -15,7 +15,7 @@ use testkit::poll::until_some;
 /// A tenant on a plan of its own, and its key.
 async fn tenant_on(server: &Server, limits: PlanLimits) -> (TenantId, String) {
     let plan: PlanName = "small".parse().unwrap();
-    store::plan::put(&server.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&server.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let new = NewTenant { plan, ..NewTenant::named("small").unwrap() };
     store::tenant::create(&server.admin, &new, By::SYSTEM).await.unwrap();
     let key = server.new_key(new.id, &ALL_SCOPES).await;

@@ -2,8 +2,8 @@
 
 use crate::client::{Answer, request};
 use api::Handle;
-use api::auth::key::{generate, generate_operator};
 use domain::id::TenantId;
+use identity::key::{generate, generate_operator};
 use runtime::config::{Config, ExposeSecret, SecretString, load_from};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::TaskGroup;
@@ -183,6 +183,10 @@ impl Server {
         let path = path.replace("{key}", "exports");
         let path = match path.contains("{key_id}") {
             true => path.replace("{key_id}", &self.key_id().await),
+            false => path,
+        };
+        let path = match path.contains("{login}") {
+            true => path.replace("{login}", &self.user_id().await),
             false => path,
         };
         if !path.contains("{id}") {

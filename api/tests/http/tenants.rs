@@ -107,7 +107,7 @@ async fn what_is_wrong_with_a_tenant_is_said_where_it_is() {
             assert_eq!(answer.pointers(), [pointer], "{body}");
         }
     }
-    for path in ["tenant_00000000000000000000000000000000", "acme", "x"] {
+    for path in ["tenant_00000000000000000000000000000000", "acme.", "x", "%ff", "a%00"] {
         let answer = operator.send("GET", &format!("/v1/admin/tenants/{path}"), "").await;
         assert_eq!(answer.code(), "not_found");
     }

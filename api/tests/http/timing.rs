@@ -3,9 +3,9 @@
 use crate::client::{Answer, request};
 use crate::server::{ALL_SCOPES, Server, secret};
 use crate::users::{server, sign_in, user};
-use api::auth::key::generate;
 use domain::access::Role;
 use domain::id::TaskId;
+use identity::key::generate;
 use runtime::clock::monotonic;
 use runtime::config::ExposeSecret;
 use std::cmp::Ordering;

@@ -3,8 +3,8 @@
 use crate::client::{Answer, request};
 use crate::server::{Server, secret};
 use crate::users::{JWT, PASSWORD, server, sign_in, signed_in, user};
-use api::auth::key::generate;
 use domain::access::Role;
+use identity::key::generate;
 use runtime::config::ExposeSecret;
 use serde_json::json;
 use std::time::Duration;

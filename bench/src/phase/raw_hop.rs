@@ -5,8 +5,10 @@ use crate::report::Measured;
 use crate::rig;
 use anyhow::{Context, bail, ensure};
 use bus::{Bus, Hint, HintBatch};
+use domain::epoch::Epoch;
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Tier;
+use domain::task::Dispatch;
 use futures::future::try_join_all;
 use runtime::clock;
 use runtime::config::{BusConfig, BusKind, SecretString};
@@ -102,9 +104,7 @@ async fn hop(
 
 pub(super) fn batch(hints: usize) -> HintBatch {
     let hint = |_| Hint {
-        tenant: TenantId::fresh(),
-        task: TaskId::fresh(),
-        dispatch_epoch: 1,
+        dispatch: Dispatch { tenant: TenantId::fresh(), task: TaskId::fresh(), epoch: Epoch(1) },
         resources: Tier::Basic.resources(),
         start_deadline_unix_ms: 1_790_000_000_000,
         driver: "command".parse().ok(),

@@ -6,8 +6,10 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail this way")]
 
 use bus::{Bus, Delivery, Hint, HintBatch, HintConsumer, PublishOutcome, Topic, Wakeups};
+use domain::epoch::Epoch;
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Tier;
+use domain::task::Dispatch;
 use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
@@ -202,9 +204,7 @@ impl Admin {
 /// A batch of `size` hints of fresh tasks.
 pub fn batch(size: usize) -> HintBatch {
     let hint = |_| Hint {
-        tenant: TenantId::fresh(),
-        task: TaskId::fresh(),
-        dispatch_epoch: 1,
+        dispatch: Dispatch { tenant: TenantId::fresh(), task: TaskId::fresh(), epoch: Epoch(1) },
         resources: Tier::Basic.resources(),
         start_deadline_unix_ms: 1_790_000_000_000,
         driver: "command".parse().ok(),

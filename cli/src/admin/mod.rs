@@ -4,7 +4,6 @@
 //! `audit verify`, which takes nobody's word.
 
 mod audit_verify;
-pub(crate) mod database;
 mod executor_list;
 mod key_create;
 mod key_list;
@@ -13,7 +12,7 @@ mod key_rotate;
 mod login;
 mod migrate;
 mod operator;
-pub(crate) mod operator_key_create;
+mod operator_key_create;
 mod operator_key_list;
 mod operator_key_revoke;
 mod operator_key_rotate;
@@ -22,10 +21,14 @@ mod plan_limits;
 mod pool;
 mod resume_after_restore;
 mod tenant_create;
+mod tenant_put;
 mod tenant_show;
 mod tenant_stand;
 mod user_create;
+mod user_put;
 mod who_am_i;
+
+pub(crate) use local::database;
 
 pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
 pub use executor_list::{ExecutorListArguments, run as executor_list};
@@ -49,6 +52,7 @@ pub use pool::{
 };
 pub use resume_after_restore::{ResumeAfterRestoreArguments, run as resume_after_restore};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
+pub use tenant_put::{TenantPutArguments, run as tenant_put};
 pub use tenant_show::{
     TenantArguments, TenantListArguments, list as tenant_list, show as tenant_show,
 };
@@ -59,4 +63,5 @@ pub use tenant_stand::{
 pub use user_create::{
     UserCreateArguments, UserListArguments, list as user_list, run as user_create,
 };
+pub use user_put::{UserPutArguments, run as user_put};
 pub use who_am_i::run as who_am_i;

@@ -8,15 +8,11 @@ use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::lifetime::lifetime;
 use crate::output::{self, Format};
-use api::auth::{OperatorScope, key};
 use chrono::TimeDelta;
-use domain::audit::By;
-use runtime::clock;
-use runtime::config::{self, Config, ExposeSecret, SecretString};
+use domain::access::OperatorScope;
+use local::operator_key;
+use runtime::config::{self, ExposeSecret};
 use serde_json::json;
-use store::StoreError;
-use store::connect::AdminDb;
-use store::operator_key::{NewOperatorKey, OperatorKeyInfo};
 
 /// What can be said about a new operator's key.
 #[derive(Debug, clap::Args)]
@@ -77,8 +73,8 @@ async fn first(arguments: &OperatorKeyCreateArguments, format: Format) -> Result
     scopes.sort_unstable();
     scopes.dedup();
     let db = database::open(&config)?;
-    let made =
-        make(&db, &config, (name, &scopes, arguments.expires_in), arguments.settings.by()).await;
+    let wanted = (name.as_str(), scopes.as_slice(), arguments.expires_in);
+    let made = operator_key::make(&db, &config, wanted, arguments.settings.by()).await;
     db.close().await;
     let (info, text) = made?.ok_or_else(|| {
         Failure::failed(format!(
@@ -93,25 +89,4 @@ async fn first(arguments: &OperatorKeyCreateArguments, format: Format) -> Result
         ),
         Format::Table => show(name, &scopes, text.expose_secret()),
     }
-}
-
-/// Makes a key on the database, in the name of `by`; `None` when the name is taken.
-pub(crate) async fn make(
-    db: &AdminDb,
-    config: &Config,
-    (name, scopes, life): (&str, &[OperatorScope], Option<TimeDelta>),
-    by: By,
-) -> Result<Option<(OperatorKeyInfo, SecretString)>, Failure> {
-    let made = key::generate_operator(&config.auth.environment, config.auth.key_hash_secret()?)
-        .map_err(|error| Failure::failed(format!("a key {error}")))?;
-    let new = NewOperatorKey {
-        id: made.id,
-        name: name.to_owned(),
-        hash: made.hash.to_vec(),
-        scopes: scopes.iter().map(ToString::to_string).collect(),
-        expires_at: life.and_then(|life| clock::wall().checked_add_signed(life)),
-    };
-    let created = store::operator_key::create(db, new, by).await;
-    let created = created.map_err(|error: StoreError| database::failure(&error))?;
-    Ok(created.map(|info| (info, made.text)))
 }

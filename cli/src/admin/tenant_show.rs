@@ -90,6 +90,7 @@ fn cells(tenant: &Tenant) -> [String; 6] {
 fn details(tenant: &Tenant) -> Details {
     let mut details = Details::default();
     details.row("id", tenant.id);
+    details.row("version", tenant.version);
     details.some("name", tenant.name.as_ref());
     details.row("plan", &tenant.plan);
     details.row("weight", weight(tenant));
@@ -122,6 +123,7 @@ mod tests {
         let at = Timestamp::UNIX_EPOCH;
         let tenant = Tenant {
             id: TenantId::fresh(),
+            version: 4,
             name: None,
             plan: "default".parse().unwrap(),
             weight: None,

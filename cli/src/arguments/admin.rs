@@ -5,8 +5,8 @@ use crate::admin::{
     KeyRevokeArguments, KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
     OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolArguments,
     PoolPauseArguments, PoolSetArguments, ResumeAfterRestoreArguments, TenantArguments,
-    TenantCreateArguments, TenantDeleteArguments, TenantListArguments, TenantSetPlanArguments,
-    UserCreateArguments, UserListArguments,
+    TenantCreateArguments, TenantDeleteArguments, TenantListArguments, TenantPutArguments,
+    TenantSetPlanArguments, UserCreateArguments, UserListArguments, UserPutArguments,
 };
 use crate::customer::secret;
 use clap::Subcommand;
@@ -96,6 +96,8 @@ pub enum ExecutorCommand {
 pub enum TenantCommand {
     /// Create a tenant and print its id.
     Create(TenantCreateArguments),
+    /// Store a tenant: create it or change all of it.
+    Put(TenantPutArguments),
     /// List tenants, newest first.
     List(TenantListArguments),
     /// Show a tenant.
@@ -146,6 +148,8 @@ pub enum KeyCommand {
 pub enum UserCommand {
     /// Invite a user, such as a tenant's first owner, and print the invitation token once.
     Create(UserCreateArguments),
+    /// Store a user: invite them, or give them the role.
+    Put(UserPutArguments),
     /// List a tenant's users, newest first.
     List(UserListArguments),
 }

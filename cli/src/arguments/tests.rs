@@ -267,6 +267,8 @@ fn keys_and_users_are_checked_where_they_are_typed() {
         &["admin", "key", "rotate", "q2mnv5c7xk3a", "--tenant", "acme"],
         &["admin", "operator-key", "create", "--name", "ann", "--scope", "admin"],
         &["admin", "user", "create", "--tenant", "a", "--email", "a@b", "--role", "owner"],
+        &["admin", "user", "put", "--tenant", "a", "--email", "a@b", "--role", "owner"],
+        &["admin", "tenant", "put", "acme", "--plan", "team", "--suspended", "--if-version", "0"],
     ] {
         assert!(parsed(line).is_ok(), "{line:?}");
     }

@@ -51,7 +51,7 @@ pub use concurrency::{
 pub(crate) use connection::secret;
 pub use connection::{Connection, ConnectionArguments};
 pub use explain::{ExplainArguments, run as explain};
-pub(crate) use failure::{failure as call_failure, operator_failure};
+pub(crate) use failure::operator_failure;
 pub use get::{GetArguments, run as get};
 pub use keys::{
     COLUMNS as KEY_COLUMNS, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,

@@ -2,9 +2,10 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, IdempotencyKey, NewUser, Page, PageRequest, User};
-use api_types::request::{UserChange, UserCreate};
+use api_types::request::{UserChange, UserCreate, UserPut};
 use domain::access::Role;
 use domain::id::UserId;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 impl Client {
     /// One page of your tenant's users, newest first. [`Page::next`] leads to the next.
@@ -31,6 +32,21 @@ impl Client {
             password: None,
         })?))
         .await
+    }
+
+    /// Stores a user under their address, with `if_version` only in that version, with 0 only if the user is new: who is not there is
+    /// invited, who is gets the role.
+    ///
+    /// # Errors
+    /// A role that you cannot grant; the last owner; 412 for another version; no response.
+    pub async fn put_user(
+        &self,
+        email: &str,
+        role: Role,
+        if_version: Option<i64>,
+    ) -> Result<ApiResponse<NewUser>, ClientError> {
+        let call = Call::put(format!("v1/users/{}", utf8_percent_encode(email, NON_ALPHANUMERIC)));
+        self.send(call.json(to_json(&UserPut { role })?).if_version(if_version)).await
     }
 
     /// Gives a user another role.

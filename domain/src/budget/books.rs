@@ -23,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(600);
 pub struct TargetKey {
     /// The tenant.
     pub tenant: TenantId,
-    /// Scheme, host and port; see [`crate::target::origin_of_run`].
+    /// Scheme, host and port; see [`crate::target::origin_of`].
     pub target: Arc<str>,
 }
 

@@ -11,7 +11,7 @@ mod port;
 mod url;
 
 pub use address::{AddressKind, kind_of};
-pub use origin::{ORIGIN_BYTES, origin_of_run};
+pub use origin::{ORIGIN_BYTES, origin_of, origin_of_run};
 pub use policy::{CheckedAddress, RefusedTarget, TargetPolicy};
 pub use port::service_of;
 pub use url::{MAX_URL, UrlProblem, parse_url, redirect_url};

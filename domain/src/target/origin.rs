@@ -11,14 +11,19 @@ const URL: &str = r#"","url":"#;
 /// Bytes of a run's JSON that are enough for [`origin_of_run`]: each letter of a URL may be escaped.
 pub const ORIGIN_BYTES: usize = 6 * super::url::MAX_URL + 64;
 
-/// The target of a run given as JSON, such as `https://api.example.com:8443`; `None` where it calls nothing that is known.
-///
-/// The beginning of the JSON is enough, [`ORIGIN_BYTES`] of it, and no more is read: what follows may be a large body.
+/// The target of a run of whose JSON only the beginning was read, [`ORIGIN_BYTES`] of it: what follows may be a large body. The same
+/// as [`crate::task::Run::target`] of the whole.
 #[must_use]
 pub fn origin_of_run(json: &str) -> Option<String> {
     let (_method, rest) = json.strip_prefix(HTTP)?.split_once(URL)?;
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-    let url = parse_url(&values.next()?.ok()?).ok()?;
+    origin_of(&values.next()?.ok()?)
+}
+
+/// The target of a call of `url`; `None` where that is no URL.
+#[must_use]
+pub fn origin_of(url: &str) -> Option<String> {
+    let url = parse_url(url).ok()?;
     let (host, port) = (url.host_str()?, url.port_or_known_default()?);
     Some(format!("{}://{host}:{port}", url.scheme()))
 }
@@ -31,7 +36,9 @@ mod tests {
     /// The target of a run as it is stored.
     fn origin(run: &str) -> Option<String> {
         let run: Run = serde_json::from_str(run).unwrap();
-        origin_of_run(&serde_json::to_string(&run).unwrap())
+        let target = origin_of_run(&run.to_json());
+        assert_eq!(run.target(), target);
+        target
     }
 
     #[test]

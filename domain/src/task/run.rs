@@ -1,7 +1,9 @@
 //! What a task runs. The API parses it, the database keeps it as JSON, the executor reads it.
 
 use super::http::HttpRun;
+use crate::target::origin_of;
 use crate::time::text;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -42,6 +44,9 @@ pub struct NoopRun {
 }
 
 impl Run {
+    /// The names of all drivers.
+    pub const DRIVERS: [&'static str; 3] = ["command", "http", "noop"];
+
     /// The driver's name: `command`, `http` or `noop`.
     #[must_use]
     pub const fn driver(&self) -> &'static str {
@@ -50,6 +55,39 @@ impl Run {
             Self::Http(_) => "http",
             Self::Noop(_) => "noop",
         }
+    }
+
+    /// What it calls, for retries: such as `https://api.example.com:8443`; `None` where it calls nothing that is known.
+    #[must_use]
+    pub fn target(&self) -> Option<String> {
+        match self {
+            Self::Http(call) => origin_of(&call.url),
+            Self::Command(_) | Self::Noop(_) => None,
+        }
+    }
+
+    /// Reads the JSON in which runs are stored.
+    ///
+    /// # Errors
+    /// When it is malformed, or of a driver that this release does not know; see [`Self::unknown_driver`].
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The JSON in which runs are stored.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Of text, numbers and lists of them: nothing in it can fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The driver that the JSON of a run names, where it names just one, and none that this release knows.
+    #[must_use]
+    pub fn unknown_driver(text: &str) -> Option<String> {
+        let run: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).ok()?;
+        let mut names = run.into_keys();
+        let name = names.next().filter(|name| !Self::DRIVERS.contains(&name.as_str()))?;
+        names.next().is_none().then_some(name)
     }
 }
 
@@ -66,7 +104,8 @@ mod tests {
             r#"{"noop":{"sleep":"1m30s"}}"#,
         ] {
             let run: Run = serde_json::from_str(text).unwrap();
-            assert_eq!(serde_json::to_string(&run).unwrap(), text);
+            assert_eq!(run.to_json(), text);
+            assert!(Run::DRIVERS.contains(&run.driver()), "{text}");
         }
     }
 

@@ -6,6 +6,7 @@ use super::load::Answers;
 use super::probe::{Foreign, Limited};
 use super::rig::Rig;
 use super::scenario::{LIMIT_PER_SECOND, OURS};
+use super::watch::EventsSeen;
 use crate::promise::{Promise, Violation};
 use crate::{Customer, Oracle, PortsSeen, Schedules, usage_faults};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,8 @@ pub struct Seen {
     pub limited: Limited,
     /// Of ports.
     pub ports: PortsSeen,
+    /// Of events.
+    pub events: EventsSeen,
     /// What was done.
     pub done: Vec<Done>,
 }
@@ -62,7 +65,7 @@ impl Verdict {
 /// Judges. All tasks of the customers have ended, and schedules make none any more.
 pub async fn judge(
     rig: &mut Rig,
-    seen: &Seen,
+    seen: &mut Seen,
     customers: &[&Customer],
     (ledger, schedules, flow): (&Ledger, Option<&Schedules>, &Flow),
 ) -> anyhow::Result<Verdict> {
@@ -81,6 +84,7 @@ pub async fn judge(
     admitted_are_there(&oracle, &seen.limited, &mut verdict).await?;
     of_the_ledger(&oracle, &ledger.runs()?, &mut verdict).await?;
 
+    of_the_events(&oracle, &mut seen.events, &mut verdict).await?;
     let shared = seen.ports.faults.clone();
     verdict.each(Promise::Capacity, shared);
     if let Err(error) = oracle.free_again(SLOTS, FREE_WITHIN).await {
@@ -111,6 +115,26 @@ pub async fn judge(
     let panicked = rig.cluster.panicked().into_iter().map(|log| format!("process panicked: {log}"));
     verdict.add(Violation::each(Promise::Resumes, panicked));
     Ok(verdict)
+}
+
+/// Reads the rest of the event log: each end of a task is in it, and was read, once.
+async fn of_the_events(
+    oracle: &Oracle<'_>,
+    seen: &mut EventsSeen,
+    verdict: &mut Verdict,
+) -> anyhow::Result<()> {
+    let mut session = oracle.session()?;
+    seen.read_all(&mut session, FREE_WITHIN).await?;
+    let ended = oracle.rows(&format!("select h.id from task_history h where {OURS}")).await?;
+    let wrong = ended.iter().filter_map(|row| {
+        let task = row.first()?;
+        match seen.ends.get(task).copied().unwrap_or(0) {
+            1 => None,
+            reads => Some(format!("the end of {task} was read {reads} times from the event log")),
+        }
+    });
+    verdict.each(Promise::Events, wrong.collect());
+    Ok(())
 }
 
 /// Those of the tenant above its limit: some may have been admitted without an answer, none that was may be missing.

@@ -57,6 +57,8 @@ pub async fn run(scenario: &Scenario, seed: u64, tell: Progress<'_>) -> anyhow::
         }
     };
 
+    let follow = "insert into event_consumer select id, 'chaos', 'infinity' from tenant";
+    rig.cluster.database().sql(follow).await?;
     tell(&format!("in peace: {} tasks", scenario.calm_tasks));
     let calm_from = now_ms();
     let count = (scenario.calm_tasks, scenario.rate);
@@ -92,7 +94,7 @@ pub async fn run(scenario: &Scenario, seed: u64, tell: Progress<'_>) -> anyhow::
     tell("judging");
     let flow = Flow::read(&Oracle::of(&rig.cluster).only(OURS), chaos_from, now_ms()).await?;
     let both: Vec<&Customer> = customers.iter().map(Arc::as_ref).collect();
-    let verdict = judge(&mut rig, &seen, &both, (&ledger, schedules.as_ref(), &flow)).await?;
+    let verdict = judge(&mut rig, &mut seen, &both, (&ledger, schedules.as_ref(), &flow)).await?;
     let outcomes = Oracle::of(&rig.cluster)
         .rows("select state, count(*) from task_history group by 1 order by 2 desc")
         .await?;
@@ -130,6 +132,7 @@ async fn attack(
         customers[1].submit_until_answered(&json!({ "run": { "noop": {} } }), "theirs").await?;
     let url = rig.cluster.database().owner_url().to_owned();
     let mut ports = PortsSeen::default();
+    let mut events = watch::EventsSeen::default();
     let mut foreign = Foreign::default();
     let mut above = Limited::default();
     let began = clock::monotonic();
@@ -139,6 +142,8 @@ async fn attack(
         let mut watching = pin!(async {
             tokio::join!(
                 watch::ports(&url, &mut ports),
+                watch::events(&url, &mut events),
+                watch::leave_open(&url),
                 probe::foreign(&customers[0], &theirs, &mut foreign),
                 probe::limited(limited, LIMIT_PER_SECOND, began, &mut above),
                 progress(&url, tell),
@@ -157,7 +162,7 @@ async fn attack(
         }
     };
     answers.submitted.all.push(theirs);
-    Ok(Seen { answers, foreign, limited: above, ports, done })
+    Ok(Seen { answers, foreign, limited: above, ports, events, done })
 }
 
 /// Tells how many tasks live and have ended, until it is dropped.

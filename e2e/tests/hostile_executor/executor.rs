@@ -84,6 +84,7 @@ pub fn hello(name: &str) -> Hello {
         held: Vec::new(),
         version: "1".to_owned(),
         earlier_session_ids: Vec::new(),
+        typed_runs: false,
     }
 }
 

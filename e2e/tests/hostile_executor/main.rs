@@ -5,13 +5,13 @@ mod bound;
 mod executor;
 mod refusing;
 mod reports;
-
 use anyhow::Context;
+use domain::id::SessionId;
 use e2e::{Cluster, Customer, Oracle, Role, Shape};
 use executor::{Hostile, POOL, encoded, hello};
 use protocol::result::Outcome;
 use protocol::to_executor::Message as Heard;
-use protocol::{Hello, Lease, LeaseKey, Output, Results};
+use protocol::{Hello, Lease, Output, Results};
 use reports::{Report, Then, chunk, result};
 use runtime::clock;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn say(
         "delivery": "at_most_once" });
     let id = submit(customer, &task).await?;
     let lease = hostile.assigned().await?;
-    assert_eq!(LeaseKey::try_from(&lease)?.task.to_string(), id);
+    assert_eq!(lease.key(SessionId::fresh())?.task.to_string(), id);
     for message in (report.say)(&lease, &hostile.session()) {
         hostile.say(message).await?;
     }

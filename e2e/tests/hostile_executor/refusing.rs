@@ -28,7 +28,7 @@ async fn alone(cluster: &Cluster, customer: &Customer) -> anyhow::Result<i64> {
 
 /// Beside one that works as it should, which ends all of it.
 async fn beside(
-    cluster: &Cluster,
+    cluster: &mut Cluster,
     customer: &Customer,
     outcome: Outcome,
 ) -> anyhow::Result<Duration> {
@@ -55,7 +55,24 @@ async fn beside(
         refused = hostile.end_all(outcome) => anyhow::bail!("{name}: {refused:?}"),
         ended = ended => ended?,
     }
-    Ok(began.elapsed())
+    let took = began.elapsed();
+    // It is still connected.
+    until_quarantined(cluster, name).await?;
+    Ok(took)
+}
+
+/// In quarantine where it is connected, and stored so for the doctor.
+async fn until_quarantined(cluster: &mut Cluster, name: &str) -> anyhow::Result<()> {
+    let stored = format!(
+        "select count(*) from executor_session where executor_id = '{name}' and quarantined_at is not null"
+    );
+    let oracle = Oracle::of(cluster);
+    let is_stored = || async { oracle.number(&stored).await.is_ok_and(|rows| rows >= 1) };
+    poll::until("the quarantine is stored", SOON, is_stored).await?;
+    let quarantined = "berth_executors_quarantined";
+    let quarantined = sum(cluster, Role::ResourceManager, quarantined, &[]).await?;
+    anyhow::ensure!(quarantined >= 1.0, "{name}: {quarantined}");
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,7 +89,7 @@ async fn an_executor_that_gives_back_all_draws_no_work_to_itself() -> anyhow::Re
     eprintln!("{offers} offers of one task in {OFFERED:?}");
     assert!((2..=MOST_OFFERS).contains(&offers), "{offers} offers");
     for outcome in [Outcome::NotStarted, Outcome::HandedBack] {
-        let took = beside(&cluster, &customer, outcome).await?;
+        let took = beside(&mut cluster, &customer, outcome).await?;
         eprintln!("40 tasks beside {outcome:?}: {took:?}");
         assert!(took < DONE, "40 tasks took {took:?} beside {outcome:?}");
     }

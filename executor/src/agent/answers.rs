@@ -2,7 +2,6 @@
 
 use super::state::Agent;
 use crate::metrics::{HEARTBEAT_SECONDS, VERDICTS};
-use crate::spool::ResultKey;
 use protocol::result_answer::Verdict;
 use protocol::{HeartbeatAnswer, ResultAnswers};
 use runtime::clock::Instant;
@@ -11,7 +10,7 @@ impl Agent {
     pub(super) fn results_answered(&mut self, answers: &ResultAnswers, now: Instant) {
         let mut settled = Vec::with_capacity(answers.answers.len());
         for answer in &answers.answers {
-            let Ok(key) = ResultKey::from_parts(&answer.session_id, answer.lease.as_ref()) else {
+            let Ok(key) = answer.key() else {
                 tracing::error!("An answer names no valid lease");
                 continue;
             };

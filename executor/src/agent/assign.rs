@@ -9,11 +9,9 @@ use super::state::Agent;
 use super::work::{Control, Running};
 use crate::command::UNABLE_HOLD;
 use crate::driver::{Attempt, Ending, Started};
-use crate::drivers::Unusable;
 use crate::due::Due;
-use crate::spool::ResultKey;
-use domain::task::AttemptOutcome;
-use protocol::{Assignment, Assignments, LeaseKey};
+use domain::task::{AttemptOutcome, LeaseKey};
+use protocol::{Assignment, Assignments, UnreadableRun};
 use runtime::clock::{self, Instant};
 use std::time::Duration;
 
@@ -28,7 +26,7 @@ impl Agent {
                 continue;
             }
             self.session.last_assignment = assignment.number;
-            let lease = assignment.lease.as_ref().map(LeaseKey::try_from);
+            let lease = assignment.lease.as_ref().map(|lease| lease.key(self.session.id));
             match lease {
                 Some(Ok(lease)) => self.take_up(lease, assignment, now),
                 // It cannot even be refused by name; the next heartbeat does not list it.
@@ -43,8 +41,7 @@ impl Agent {
     }
 
     fn take_up(&mut self, lease: LeaseKey, mut assignment: Assignment, now: Instant) {
-        let key = ResultKey { session: self.session.id, lease };
-        if self.work.running.contains_key(&lease) || self.outbox.contains(&key) {
+        if self.work.running.contains_key(&lease) || self.outbox.contains(&lease) {
             tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` is held already", lease.attempt, lease.task);
             return;
         }
@@ -54,13 +51,12 @@ impl Agent {
         if let Some(reason) = self.cannot_keep_results() {
             return self.not_started_soon(lease, reason);
         }
-        let found = match self.work.drivers.find(&assignment.run_json) {
-            Err(unknown @ Unusable::NoDriver(_)) => {
-                return self.not_started_soon(lease, unknown.to_string());
-            }
-            Err(malformed @ Unusable::Malformed(_)) => Err(malformed.to_string()),
+        let run = match assignment.take_run() {
+            Err(UnreadableRun::UnknownDriver(name)) => return self.no_driver(lease, &name),
+            Ok(run) if !self.work.drivers.has(&run) => return self.no_driver(lease, run.driver()),
+            Err(malformed @ UnreadableRun::Malformed(_)) => Err(malformed.to_string()),
             Ok(_) if assignment.cap_ms == 0 => Err("malformed assignment: no cap".to_owned()),
-            Ok(found) => Ok(found),
+            Ok(run) => Ok(run),
         };
         self.accepted.push(lease);
         tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` starts", lease.attempt, lease.task);
@@ -74,23 +70,23 @@ impl Agent {
             cap: Duration::from_millis(assignment.cap_ms).min(MAX_CAP),
             kill_grace: self.session.kill_grace,
         };
-        let started = found.and_then(|(driver, run)| {
-            let started = driver.start(run, attempt, &self.work.services);
-            started.map_err(|error| Unusable::Malformed(error.to_string()).to_string())
-        });
+        let started = match run {
+            Ok(run) => self.work.drivers.start(run, attempt, &self.work.services),
+            Err(reason) => Started::Ended(Ending::plain(AttemptOutcome::Failed, reason)),
+        };
         let control = match started {
-            Err(reason) => {
-                let ending = Ending::plain(AttemptOutcome::Failed, reason);
-                return self.settle(lease, Finished::at_once(ending));
-            }
-            Ok(Started::Ended(ending)) => return self.settle(lease, Finished::at_once(ending)),
-            Ok(Started::Sleeps { until, then }) => {
+            Started::Ended(ending) => return self.settle(lease, Finished::at_once(ending)),
+            Started::Sleeps { until, then } => {
                 self.work.sleepers.add(until, lease);
                 Control::Timer { then }
             }
-            Ok(Started::Runs { stop, output }) => Control::Driver { stop, output },
+            Started::Runs { stop, output } => Control::Driver { stop, output },
         };
         self.work.add(lease, Running { billed_from: now, why: None, control });
+    }
+
+    fn no_driver(&self, lease: LeaseKey, name: &str) {
+        self.not_started_soon(lease, format!("this executor has no driver `{name}`"));
     }
 
     /// Refuses an assignment after a moment: an executor that can do nothing must not draw all work to itself by being

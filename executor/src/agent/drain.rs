@@ -6,7 +6,7 @@
 
 use super::state::{Agent, Drain};
 use crate::driver::Why;
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use runtime::clock::Instant;
 use std::time::Duration;
 

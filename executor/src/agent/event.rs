@@ -1,7 +1,7 @@
 //! What the agent is told.
 
 use crate::stream::{DialError, StreamEvent};
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use tonic::transport::Channel;
 
 #[derive(Debug)]

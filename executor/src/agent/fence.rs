@@ -7,7 +7,7 @@ use super::state::{Agent, Session};
 use super::work::Control;
 use crate::driver::{Ending, Why};
 use crate::metrics::{CONNECTED, FENCED};
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use runtime::clock::Instant;
 
 impl Agent {

@@ -5,9 +5,9 @@ use super::work::Control;
 use crate::driver::{Ended, Ending};
 use crate::metrics::{RESULTS, SPOOL_ALARM, SPOOL_BYTES, UNANSWERED};
 use crate::output::AttemptOutput;
-use crate::spool::{ResultKey, Written};
-use domain::task::AttemptOutcome;
-use protocol::{LeaseKey, session_bytes, truncate_reason};
+use crate::spool::Written;
+use domain::task::{AttemptOutcome, LeaseKey};
+use protocol::{session_bytes, truncate_reason};
 use runtime::clock::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,37 +54,17 @@ impl Agent {
             ran_ms: u64::try_from(ran.as_millis()).unwrap_or(u64::MAX),
             stdout_bytes,
             stderr_bytes,
-            ..self.result(lease, ending)
+            ..result(lease, ending)
         };
-        let key = ResultKey { session: self.session.id, lease };
-        self.disk.spool.store(key, result.clone());
-        self.outbox.add(key, result, output);
+        self.disk.spool.store(lease, result.clone());
+        self.outbox.add(lease, result, output);
     }
 
     /// Refuses an assignment. Not written to disk: were it lost, the lease would end the same way,
     /// because no heartbeat of a later session lists it and it was never accepted.
     pub(super) fn not_started(&mut self, lease: LeaseKey, reason: String) {
-        let result = self.result(lease, Ending::plain(AttemptOutcome::NotStarted, reason));
-        self.outbox.add_ready(ResultKey { session: self.session.id, lease }, result);
-    }
-
-    fn result(&self, lease: LeaseKey, ending: Ending) -> protocol::Result {
-        RESULTS.with(&[ending.outcome.as_str()]).inc();
-        if ending.outcome != AttemptOutcome::Succeeded {
-            tracing::debug!(task.id = %lease.task, attempt = lease.attempt, outcome = %ending.outcome, "Attempt {} of `{}` ended: {}", lease.attempt, lease.task, ending.reason);
-        }
-        protocol::Result {
-            lease: Some(lease.into()),
-            session_id: session_bytes(self.session.id),
-            outcome: protocol::result::Outcome::from(ending.outcome).into(),
-            exit_code: ending.exit_code,
-            signal: ending.signal,
-            reason: truncate_reason(ending.reason),
-            retry_after_ms: ending
-                .retry_after
-                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
-            ..protocol::Result::default()
-        }
+        let result = result(lease, Ending::plain(AttemptOutcome::NotStarted, reason));
+        self.outbox.add_ready(lease, result);
     }
 
     /// The spool's thread has written a group, or could not.
@@ -108,5 +88,24 @@ impl Agent {
             SPOOL_BYTES.with(&[]).set(self.disk.live_bytes as f64);
             UNANSWERED.with(&[]).set(self.outbox.len() as f64);
         }
+    }
+}
+
+fn result(lease: LeaseKey, ending: Ending) -> protocol::Result {
+    RESULTS.with(&[ending.outcome.as_str()]).inc();
+    if ending.outcome != AttemptOutcome::Succeeded {
+        tracing::debug!(task.id = %lease.task, attempt = lease.attempt, outcome = %ending.outcome, "Attempt {} of `{}` ended: {}", lease.attempt, lease.task, ending.reason);
+    }
+    protocol::Result {
+        lease: Some(lease.into()),
+        session_id: session_bytes(lease.session),
+        outcome: protocol::result::Outcome::from(ending.outcome).into(),
+        exit_code: ending.exit_code,
+        signal: ending.signal,
+        reason: truncate_reason(ending.reason),
+        retry_after_ms: ending
+            .retry_after
+            .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        ..protocol::Result::default()
     }
 }

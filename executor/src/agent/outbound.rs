@@ -76,6 +76,7 @@ impl Agent {
             held: self.held(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             earlier_session_ids: self.earlier.before(self.session.id).map(session_bytes).collect(),
+            typed_runs: true,
         }
     }
 

@@ -4,9 +4,8 @@
 //! on this stream or a later one, until it is answered. What is in here still counts as held.
 
 use crate::output::AttemptOutput;
-use crate::spool::ResultKey;
 use domain::id::SessionId;
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use protocol::result_answer::Verdict;
 use runtime::clock::Instant;
 use std::collections::{HashMap, VecDeque};
@@ -45,10 +44,10 @@ struct Entry {
 
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    entries: HashMap<ResultKey, Entry>,
-    ready: VecDeque<ResultKey>,
+    entries: HashMap<LeaseKey, Entry>,
+    ready: VecDeque<LeaseKey>,
     /// Those in stage `AfterOutput` or `Later`.
-    waiting: Vec<ResultKey>,
+    waiting: Vec<LeaseKey>,
 }
 
 impl Outbox {
@@ -60,19 +59,19 @@ impl Outbox {
         self.entries.is_empty()
     }
 
-    pub(super) fn contains(&self, key: &ResultKey) -> bool {
+    pub(super) fn contains(&self, key: &LeaseKey) -> bool {
         self.entries.contains_key(key)
     }
 
     /// Leases of `session` that have ended and were not answered.
     pub(super) fn held(&self, session: SessionId) -> impl Iterator<Item = LeaseKey> {
-        self.entries.keys().filter(move |key| key.session == session).map(|key| key.lease)
+        self.entries.keys().copied().filter(move |key| key.session == session)
     }
 
     /// A result that is being written to disk. `output` goes before it.
     pub(super) fn add(
         &mut self,
-        key: ResultKey,
+        key: LeaseKey,
         result: protocol::Result,
         output: Option<Arc<AttemptOutput>>,
     ) {
@@ -80,13 +79,13 @@ impl Outbox {
     }
 
     /// A result that can be sent as it is: from disk, or one that need not be there.
-    pub(super) fn add_ready(&mut self, key: ResultKey, result: protocol::Result) {
+    pub(super) fn add_ready(&mut self, key: LeaseKey, result: protocol::Result) {
         self.entries.insert(key, Entry { result, stage: Stage::Ready, output: None });
         self.ready.push_back(key);
     }
 
     /// These are on disk, or the disk has failed and nothing more can be done for them.
-    pub(super) fn written(&mut self, keys: &[ResultKey], now: Instant) {
+    pub(super) fn written(&mut self, keys: &[LeaseKey], now: Instant) {
         for key in keys {
             let Some(entry) = self.entries.get_mut(key) else { continue };
             if entry.stage == Stage::Writing {
@@ -119,7 +118,7 @@ impl Outbox {
 
     /// When `release` may find something.
     pub(super) fn next_release(&self) -> Option<Instant> {
-        let at = |key: &ResultKey| match self.entries.get(key)?.stage {
+        let at = |key: &LeaseKey| match self.entries.get(key)?.stage {
             Stage::AfterOutput(at) | Stage::Later(at) => Some(at),
             Stage::Writing | Stage::Ready | Stage::Sent(_) => None,
         };
@@ -146,7 +145,7 @@ impl Outbox {
     }
 
     /// Heeds an answer; true when the result may be forgotten on disk, too.
-    pub(super) fn answered(&mut self, key: &ResultKey, verdict: Verdict, now: Instant) -> bool {
+    pub(super) fn answered(&mut self, key: &LeaseKey, verdict: Verdict, now: Instant) -> bool {
         match verdict {
             Verdict::Applied | Verdict::Repeated | Verdict::Stale | Verdict::NotFound => {
                 self.entries.remove(key).is_some()
@@ -190,12 +189,12 @@ mod tests {
     use domain::id::{TaskId, TenantId};
     use runtime::clock;
 
-    fn filled(count: usize) -> (Outbox, Vec<ResultKey>, Instant) {
+    fn filled(count: usize) -> (Outbox, Vec<LeaseKey>, Instant) {
         let session = SessionId::fresh();
         let mut outbox = Outbox::default();
         let keys: Vec<_> = (0..count)
-            .map(|_| LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 })
-            .map(|lease| ResultKey { session, lease })
+            .map(|_| (TenantId::fresh(), TaskId::fresh()))
+            .map(|(tenant, task)| LeaseKey { tenant, task, attempt: 1, session })
             .collect();
         for key in &keys {
             outbox.add(*key, protocol::Result::default(), None);

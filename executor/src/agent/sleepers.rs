@@ -1,8 +1,7 @@
 //! Attempts that do nothing until a time.
 //!
 //! They share one heap and the agent's one timer, so that a measurement with them measures the rest of Berth.
-
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use runtime::clock::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

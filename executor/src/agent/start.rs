@@ -9,15 +9,15 @@ use super::work::Work;
 use crate::command::{self, CommandDriver, IsolationError, Spawner, WorkFolders, establish};
 use crate::data_dir::{DataDir, DataDirError};
 use crate::driver::{Ended, Services};
-use crate::drivers::{Drivers, Host, UnknownDriver};
+use crate::drivers::{Drivers, UnknownDriver};
 use crate::earlier::Earlier;
 use crate::identity::{IdentityError, Users};
 use crate::isolation::{IsolationReport, Strength};
 use crate::output::{Flight, OutputLimits, OutputQueue};
-use crate::spool::{ResultKey, Spool, SpoolError, SpoolFile};
+use crate::spool::{Spool, SpoolError, SpoolFile};
 use crate::stream::{DialError, Dialer, Line};
 use crate::supervise;
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use runtime::clock;
 use runtime::config::{ConfigError, ExecutorConfig, ExposeSecret, SecretString};
 use runtime::health::Health;
@@ -140,7 +140,7 @@ impl Executor {
         let isolation = Arc::new(isolation);
         let command = CommandDriver { folders, users, spawner, isolation };
         let parts = Parts {
-            drivers: Drivers::new(&Host { config, command })?,
+            drivers: Drivers::new(config, command)?,
             ended: ended_in,
             file,
             earlier,
@@ -238,7 +238,7 @@ fn assemble(
     authorization.set_sensitive(true);
     let mut outbox = Outbox::default();
     for result in parts.file.live() {
-        if let Ok(key) = ResultKey::of(result) {
+        if let Ok(key) = result.key() {
             outbox.add_ready(key, result.clone());
         }
     }

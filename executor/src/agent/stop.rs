@@ -5,13 +5,15 @@
 
 use super::state::Agent;
 use crate::driver::Why;
-use protocol::{Lease, LeaseKey};
+use domain::task::LeaseKey;
+use protocol::Lease;
 use runtime::clock::Instant;
 use std::collections::HashSet;
 
 impl Agent {
     pub(super) fn stop(&mut self, leases: &[Lease], now: Instant) {
-        for lease in leases.iter().filter_map(|lease| LeaseKey::try_from(lease).ok()) {
+        let session = self.session.id;
+        for lease in leases.iter().filter_map(|lease| lease.key(session).ok()) {
             self.end_attempt(lease, Why::Stop, now);
         }
     }
@@ -19,7 +21,7 @@ impl Agent {
     /// Kills what a new resource manager does not know: it may run elsewhere already.
     pub(super) fn kill_unlisted(&mut self, listed: &[Lease], now: Instant) {
         let listed: HashSet<LeaseKey> =
-            listed.iter().filter_map(|lease| LeaseKey::try_from(lease).ok()).collect();
+            listed.iter().filter_map(|lease| lease.key(self.session.id).ok()).collect();
         let unlisted: Vec<LeaseKey> =
             self.work.leases().filter(|lease| !listed.contains(lease)).collect();
         for lease in unlisted {

@@ -6,7 +6,7 @@ use crate::drivers::Drivers;
 use crate::metrics::RUNNING;
 use crate::output::AttemptOutput;
 use crate::supervise::until_ns;
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use runtime::clock::Instant;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Starts commands for the agent.
 
-use super::attempt::{Assigned, run};
+use super::attempt::{self, Assigned};
 use super::ending::ended;
 use super::establish::Isolation;
 use super::folder::WorkFolders;
@@ -10,13 +10,9 @@ use crate::identity::Users;
 use crate::supervise::{Order, until_ns};
 use domain::task::CommandRun;
 use runtime::fault::FaultPoint;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-
-/// As tasks name it.
-pub(crate) const NAME: &str = "command";
 
 /// A command has ended, nobody knows it yet.
 static ENDED: FaultPoint = FaultPoint::new("executor.ended");
@@ -31,19 +27,15 @@ pub(crate) struct CommandDriver {
 }
 
 impl Driver for CommandDriver {
-    fn start(
-        &self,
-        command: Value,
-        attempt: Attempt,
-        services: &Services,
-    ) -> Result<Started, serde_json::Error> {
-        let command: CommandRun = serde_json::from_value(command)?;
+    type Run = CommandRun;
+
+    fn start(&self, run: CommandRun, attempt: Attempt, services: &Services) -> Started {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (lease, cap, output) = (attempt.lease, attempt.cap, services.output_of(attempt.lease));
         let network = attempt.policy.command_network;
         let assigned = Assigned {
             lease,
-            run: command,
+            run,
             measures: self.isolation.measures(&attempt.resources, network),
             traceparent: attempt.traceparent,
             due: attempt.due,
@@ -61,12 +53,12 @@ impl Driver for CommandDriver {
             lease_until: services.lease_until.subscribe(),
         };
         services.spawn("executor_attempt", lease, async move {
-            let (end, began) = run(assigned).await;
+            let (end, began) = attempt::run(assigned).await;
             // Only a kill makes sense here: a test asks what becomes of a result nobody wrote down.
             ENDED.hit().await.ok();
             ended(end, cap).billed(began)
         });
-        Ok(Started::Runs { stop: Box::new(Orders(orders)), output })
+        Started::Runs { stop: Box::new(Orders(orders)), output }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::identity::Identity;
 use domain::id::TaskId;
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -95,13 +95,18 @@ fn reopen(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::id::TenantId;
+    use domain::id::{SessionId, TenantId};
 
     #[test]
     fn a_folder_is_fresh_private_and_found_again() {
         let root = tempfile::tempdir().unwrap();
         let folders = WorkFolders::open(root.path().join("work")).unwrap();
-        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 2 };
+        let lease = LeaseKey {
+            tenant: TenantId::fresh(),
+            task: TaskId::fresh(),
+            attempt: 2,
+            session: SessionId::fresh(),
+        };
         let path = folders.make(&lease, None).unwrap();
         fs::write(path.join("old"), "").unwrap();
         assert_eq!(folders.make(&lease, None).unwrap(), path);

@@ -14,7 +14,7 @@ mod probe;
 mod spawner;
 
 pub(crate) use attempt::UNABLE_HOLD;
-pub(crate) use driver::{CommandDriver, NAME};
+pub(crate) use driver::CommandDriver;
 pub use establish::IsolationError;
 pub(crate) use establish::establish;
 pub(crate) use folder::WorkFolders;

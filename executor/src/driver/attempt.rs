@@ -2,7 +2,8 @@
 
 use crate::due::Due;
 use domain::pool::PoolPolicy;
-use protocol::{Capacity, LeaseKey};
+use domain::task::LeaseKey;
+use protocol::Capacity;
 use runtime::clock::Instant;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::ending::Ended;
 use crate::output::{AttemptOutput, OutputLimits, OutputQueue};
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use runtime::tasks::TaskGroup;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};

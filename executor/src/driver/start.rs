@@ -5,24 +5,17 @@ use super::ending::Ending;
 use super::services::Services;
 use crate::output::AttemptOutput;
 use runtime::clock::Instant;
-use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// One way to run attempts.
-pub(crate) trait Driver: Send + Sync {
-    /// Starts an attempt of `run`, which is what the task gives this driver. Does not block: longer work goes to
-    /// [`Services::spawn`].
-    ///
-    /// # Errors
-    /// When `run` cannot be read. Then nothing was started.
-    fn start(
-        &self,
-        run: Value,
-        attempt: Attempt,
-        services: &Services,
-    ) -> Result<Started, serde_json::Error>;
+pub(crate) trait Driver {
+    /// What a task gives this driver.
+    type Run;
+
+    /// Starts an attempt of `run`. Does not block: longer work goes to [`Services::spawn`].
+    fn start(&self, run: Self::Run, attempt: Attempt, services: &Services) -> Started;
 }
 
 /// How an attempt goes on.

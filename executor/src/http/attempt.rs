@@ -12,9 +12,8 @@ use crate::metrics::{HTTP_CALLS, HTTP_SECONDS};
 use crate::output::{AttemptOutput, OutputQueue};
 use crate::supervise::monotonic_ns;
 use domain::target::TargetPolicy;
-use domain::task::HttpRun;
+use domain::task::{HttpRun, LeaseKey};
 use egress::{Answered, Client, Rules, Stage, Waits};
-use protocol::LeaseKey;
 use runtime::clock::{self, Instant};
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +121,7 @@ const fn label(end: &HttpEnd) -> &'static str {
 mod tests {
     use super::*;
     use crate::output::OutputLimits;
-    use domain::id::{TaskId, TenantId};
+    use domain::id::{SessionId, TaskId, TenantId};
     use domain::pool::PoolPolicy;
     use egress::Lookups;
     use std::net::TcpListener;
@@ -132,7 +131,12 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
-        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
+        let lease = LeaseKey {
+            tenant: TenantId::fresh(),
+            task: TaskId::fresh(),
+            attempt: 1,
+            session: SessionId::fresh(),
+        };
         let (_sender, lease_until) = watch::channel(1);
         let limits = OutputLimits { head: 1000, tail: 1000 };
         let (name_servers, timeout) = (Vec::new(), Duration::from_secs(5));

@@ -1,18 +1,14 @@
 //! Starts HTTP calls for the agent.
 
-use super::attempt::{Assigned, run};
+use super::attempt::{self, Assigned};
 use super::ending::ended;
 use crate::driver::{Attempt, Driver, Services, Started, Stop};
 use domain::task::HttpRun;
 use egress::{Client, Lookups};
 use runtime::config::ExecutorConfig;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
-
-/// As tasks name it.
-pub(crate) const NAME: &str = "http";
 
 /// Calls URLs; all calls share the bounds on lookups.
 pub(crate) struct HttpDriver {
@@ -30,18 +26,14 @@ impl HttpDriver {
 }
 
 impl Driver for HttpDriver {
-    fn start(
-        &self,
-        call: Value,
-        attempt: Attempt,
-        services: &Services,
-    ) -> Result<Started, serde_json::Error> {
-        let call: HttpRun = serde_json::from_value(call)?;
+    type Run = HttpRun;
+
+    fn start(&self, run: HttpRun, attempt: Attempt, services: &Services) -> Started {
         let (lease, stop) = (attempt.lease, Arc::new(Notify::new()));
         let (received, cap, output) = (attempt.received, attempt.cap, services.output_of(lease));
         let assigned = Assigned {
             lease,
-            run: call,
+            run,
             traceparent: attempt.traceparent,
             due: attempt.due,
             policy: attempt.policy.into(),
@@ -55,10 +47,10 @@ impl Driver for HttpDriver {
             lease_until: services.lease_until.subscribe(),
         };
         services.spawn("executor_http", lease, async move {
-            let (end, waited) = run(assigned).await;
+            let (end, waited) = attempt::run(assigned).await;
             ended(end, cap).billed(Some(received + waited))
         });
-        Ok(Started::Runs { stop: Box::new(HangUp(stop)), output })
+        Started::Runs { stop: Box::new(HangUp(stop)), output }
     }
 }
 

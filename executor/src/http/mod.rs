@@ -13,4 +13,4 @@ mod ending;
 mod request;
 mod transcript;
 
-pub(crate) use driver::{HttpDriver, NAME};
+pub(crate) use driver::HttpDriver;

@@ -7,10 +7,9 @@ use crate::due::Due;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use domain::task::HttpRun;
+use domain::task::{HttpRun, LeaseKey};
 use egress::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use egress::{Request, RequestError};
-use protocol::LeaseKey;
 use runtime::trace::TraceContext;
 use serde::de::IgnoredAny;
 
@@ -78,14 +77,19 @@ fn ours(lease: &LeaseKey, traceparent: &str, due: Due) -> HeaderMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::id::{TaskId, TenantId};
+    use domain::id::{SessionId, TaskId, TenantId};
     use domain::target::{MAX_URL, UrlProblem};
     use domain::task::{HeaderProblem, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS};
 
     const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     fn call(run: serde_json::Value) -> Result<Request, CallError> {
-        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 3 };
+        let lease = LeaseKey {
+            tenant: TenantId::fresh(),
+            task: TaskId::fresh(),
+            attempt: 3,
+            session: SessionId::fresh(),
+        };
         let due = Due {
             at: Some("2030-01-31T02:30:00Z".to_owned()),
             schedule: Some("a.b-c_1".to_owned()),
@@ -122,7 +126,12 @@ mod tests {
         assert_eq!((call.given().len(), call.url().as_str().len()), (MAX_HEADERS, MAX_URL));
         let none = request(
             &serde_json::from_value(serde_json::json!({"method": "GET", "url": url})).unwrap(),
-            &LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 },
+            &LeaseKey {
+                tenant: TenantId::fresh(),
+                task: TaskId::fresh(),
+                attempt: 1,
+                session: SessionId::fresh(),
+            },
             "",
             Due::default(),
         );

@@ -4,26 +4,19 @@
 
 use crate::driver::{Attempt, Driver, Ending, Services, Started};
 use domain::task::{AttemptOutcome, NoopRun};
-use serde_json::Value;
-
-/// As tasks name it.
-pub(crate) const NAME: &str = "noop";
 
 pub(crate) struct NoopDriver;
 
 impl Driver for NoopDriver {
-    fn start(
-        &self,
-        run: Value,
-        attempt: Attempt,
-        _services: &Services,
-    ) -> Result<Started, serde_json::Error> {
-        let NoopRun { sleep } = serde_json::from_value(run)?;
+    type Run = NoopRun;
+
+    fn start(&self, run: NoopRun, attempt: Attempt, _services: &Services) -> Started {
+        let NoopRun { sleep } = run;
         let done = Ending::plain(AttemptOutcome::Succeeded, "");
         if sleep.is_zero() {
-            return Ok(Started::Ended(done));
+            return Started::Ended(done);
         }
         let then = if sleep > attempt.cap { Ending::over_cap(attempt.cap) } else { done };
-        Ok(Started::Sleeps { until: attempt.received + sleep.min(attempt.cap), then })
+        Started::Sleeps { until: attempt.received + sleep.min(attempt.cap), then }
     }
 }

@@ -4,8 +4,9 @@
 //! the agent's loop. Where the streams alternate, so do their pieces: their numbers are the order in which they were read.
 
 use super::stream::{StreamBuffer, Waiting, Which};
+use domain::task::LeaseKey;
 use parking_lot::Mutex;
-use protocol::{LeaseKey, OutputChunk};
+use protocol::OutputChunk;
 use runtime::clock::{self, Instant};
 use std::time::Duration;
 
@@ -152,11 +153,16 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::id::{TaskId, TenantId};
+    use domain::id::{SessionId, TaskId, TenantId};
     use protocol::output_chunk::Stream;
 
     fn output(head: usize, tail: usize) -> AttemptOutput {
-        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
+        let lease = LeaseKey {
+            tenant: TenantId::fresh(),
+            task: TaskId::fresh(),
+            attempt: 1,
+            session: SessionId::fresh(),
+        };
         AttemptOutput::new(lease, OutputLimits { head, tail })
     }
 

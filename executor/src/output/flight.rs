@@ -81,12 +81,17 @@ impl Flight {
 mod tests {
     use super::super::{AttemptOutput, OutputLimits, Which};
     use super::*;
-    use domain::id::{TaskId, TenantId};
-    use protocol::LeaseKey;
+    use domain::id::{SessionId, TaskId, TenantId};
+    use domain::task::LeaseKey;
     use std::sync::Arc;
 
     fn filled(bytes: usize) -> (OutputQueue, Flight) {
-        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
+        let lease = LeaseKey {
+            tenant: TenantId::fresh(),
+            task: TaskId::fresh(),
+            attempt: 1,
+            session: SessionId::fresh(),
+        };
         let limits = OutputLimits { head: bytes, tail: 0 };
         let output = Arc::new(AttemptOutput::new(lease, limits));
         output.push(Which::Stdout, &vec![7; bytes]);

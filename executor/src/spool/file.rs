@@ -3,7 +3,8 @@
 //! Only the writer thread holds it. After any error the file's end is unknown, so the next write
 //! builds a new file from what is live and puts it in place with a rename; there is no other repair.
 
-use super::record::{self, Record, ResultKey};
+use super::record::{self, Record};
+use domain::task::LeaseKey;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -43,7 +44,7 @@ pub(crate) struct SpoolFile {
     /// None after an error.
     file: Option<File>,
     file_bytes: u64,
-    live: HashMap<ResultKey, protocol::Result>,
+    live: HashMap<LeaseKey, protocol::Result>,
     live_bytes: u64,
     /// Answered since the last write; goes out with the next.
     answered: Vec<u8>,
@@ -89,7 +90,7 @@ impl SpoolFile {
 
     /// Stores `results` safely: when this returns well they survive a power cut. After an error they are
     /// remembered and written by the next call that succeeds.
-    pub(crate) fn append(&mut self, results: Vec<(ResultKey, protocol::Result)>) -> io::Result<()> {
+    pub(crate) fn append(&mut self, results: Vec<(LeaseKey, protocol::Result)>) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.answered);
         for (key, result) in results {
             self.live_bytes += record::write_result(&result, &mut bytes) as u64;
@@ -108,7 +109,7 @@ impl SpoolFile {
 
     /// Forgets results that were answered. Nothing needs to be safe about it: one that is remembered
     /// by mistake is sent once more and answered again.
-    pub(crate) fn forget(&mut self, keys: &[ResultKey]) {
+    pub(crate) fn forget(&mut self, keys: &[LeaseKey]) {
         let mut scratch = Vec::new();
         for key in keys {
             if let Some(result) = self.live.remove(key) {
@@ -177,12 +178,12 @@ impl SpoolFile {
     }
 }
 
-fn read_live(mut stored: &[u8]) -> HashMap<ResultKey, protocol::Result> {
+fn read_live(mut stored: &[u8]) -> HashMap<LeaseKey, protocol::Result> {
     let mut live = HashMap::new();
     while let Some((record, len)) = record::read(stored) {
         match record {
             Record::Result(result) => {
-                if let Ok(key) = ResultKey::of(&result) {
+                if let Ok(key) = result.key() {
                     live.insert(key, result);
                 }
             }
@@ -203,8 +204,8 @@ mod tests {
     use super::super::record::tests::sample;
     use super::*;
 
-    fn keyed(result: &protocol::Result) -> (ResultKey, protocol::Result) {
-        (ResultKey::of(result).unwrap(), result.clone())
+    fn keyed(result: &protocol::Result) -> (LeaseKey, protocol::Result) {
+        (result.key().unwrap(), result.clone())
     }
 
     fn reasons(spool: &SpoolFile) -> Vec<String> {

@@ -9,5 +9,4 @@ mod writer;
 
 pub use file::SpoolError;
 pub(crate) use file::SpoolFile;
-pub(crate) use record::ResultKey;
 pub(crate) use writer::{Spool, Written};

@@ -3,32 +3,8 @@
 //! The body of a result is the protocol's own encoding, which a later version can read. A record whose
 //! checksum fails ends the file: it was being written when the machine stopped.
 
-use domain::id::SessionId;
+use domain::task::LeaseKey;
 use prost::Message;
-use protocol::{InvalidId, LeaseKey};
-
-/// Names one result: a lease, under the session that granted it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ResultKey {
-    pub(crate) session: SessionId,
-    pub(crate) lease: LeaseKey,
-}
-
-impl ResultKey {
-    /// The key of `result`.
-    pub(crate) fn of(result: &protocol::Result) -> Result<Self, InvalidId> {
-        Self::from_parts(&result.session_id, result.lease.as_ref())
-    }
-
-    /// The key of an answer or a result.
-    pub(crate) fn from_parts(
-        session: &[u8],
-        lease: Option<&protocol::Lease>,
-    ) -> Result<Self, InvalidId> {
-        let lease = lease.ok_or(InvalidId { field: "lease", len: 0 })?;
-        Ok(Self { session: protocol::session_id(session)?, lease: LeaseKey::try_from(lease)? })
-    }
-}
 
 const RESULT: u8 = 1;
 const ANSWERED: u8 = 2;
@@ -42,7 +18,7 @@ pub(super) enum Record {
     /// It ended so.
     Result(protocol::Result),
     /// It was answered and may be forgotten.
-    Answered(ResultKey),
+    Answered(LeaseKey),
 }
 
 /// Appends `result` as it is stored; returns how many bytes that took.
@@ -51,9 +27,9 @@ pub(super) fn write_result(result: &protocol::Result, out: &mut Vec<u8>) -> usiz
 }
 
 /// Appends that `key` was answered. An answer is stored as a result without an outcome.
-pub(super) fn write_answered(key: &ResultKey, out: &mut Vec<u8>) -> usize {
+pub(super) fn write_answered(key: &LeaseKey, out: &mut Vec<u8>) -> usize {
     let named = protocol::Result {
-        lease: Some(key.lease.into()),
+        lease: Some((*key).into()),
         session_id: protocol::session_bytes(key.session),
         ..protocol::Result::default()
     };
@@ -86,7 +62,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<(Record, usize)> {
     }
     let (kind, body) = stored.split_first()?;
     let result = protocol::Result::decode(body).ok()?;
-    let key = ResultKey::of(&result).ok()?;
+    let key = result.key().ok()?;
     let record = match *kind {
         RESULT => Record::Result(result),
         ANSWERED => Record::Answered(key),
@@ -98,13 +74,14 @@ pub(super) fn read(bytes: &[u8]) -> Option<(Record, usize)> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use domain::id::{TaskId, TenantId};
+    use domain::id::{SessionId, TaskId, TenantId};
 
     pub(in crate::spool) fn sample(reason: &str) -> protocol::Result {
-        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 3 };
+        let (tenant, task, session) = (TenantId::fresh(), TaskId::fresh(), SessionId::fresh());
+        let lease = LeaseKey { tenant, task, attempt: 3, session };
         protocol::Result {
             lease: Some(lease.into()),
-            session_id: protocol::session_bytes(SessionId::fresh()),
+            session_id: protocol::session_bytes(session),
             outcome: protocol::result::Outcome::Failed.into(),
             exit_code: Some(7),
             reason: reason.to_owned(),
@@ -127,7 +104,7 @@ pub(super) mod tests {
             assert_eq!(read(&damaged), None, "byte {at}");
             assert_eq!(read(&bytes[..at]), None, "cut at {at}");
         }
-        let key = ResultKey::of(&result).unwrap();
+        let key = result.key().unwrap();
         let mut bytes = Vec::new();
         let len = write_answered(&key, &mut bytes);
         assert_eq!(read(&bytes), Some((Record::Answered(key), len)));

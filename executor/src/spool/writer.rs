@@ -4,8 +4,8 @@
 //! thousand share a sync.
 
 use super::file::SpoolFile;
-use super::record::ResultKey;
 use crate::metrics::SPOOL_SECONDS;
+use domain::task::LeaseKey;
 use runtime::clock;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,8 +16,8 @@ use tokio::sync::mpsc::UnboundedSender;
 const MAX_GROUP: usize = 10_000;
 
 enum Order {
-    Store(ResultKey, protocol::Result),
-    Forget(Vec<ResultKey>),
+    Store(LeaseKey, protocol::Result),
+    Forget(Vec<LeaseKey>),
     /// Try again, if the last write failed.
     Mend,
 }
@@ -26,7 +26,7 @@ enum Order {
 #[derive(Debug)]
 pub(crate) struct Written {
     /// The results of the group. After a failure they are in memory only.
-    pub(crate) keys: Vec<ResultKey>,
+    pub(crate) keys: Vec<LeaseKey>,
     /// Why the group, or an earlier one, is not safe on disk.
     pub(crate) failure: Option<String>,
     /// Bytes of undelivered results.
@@ -51,12 +51,12 @@ impl Spool {
     }
 
     /// Stores one result; `Written` names it when it is done.
-    pub(crate) fn store(&self, key: ResultKey, result: protocol::Result) {
+    pub(crate) fn store(&self, key: LeaseKey, result: protocol::Result) {
         self.tell(Order::Store(key, result));
     }
 
     /// These were answered.
-    pub(crate) fn forget(&self, keys: Vec<ResultKey>) {
+    pub(crate) fn forget(&self, keys: Vec<LeaseKey>) {
         self.tell(Order::Forget(keys));
     }
 
@@ -94,7 +94,7 @@ fn write_groups(mut file: SpoolFile, inbox: &Receiver<Order>, written: &Unbounde
                 None => break,
             }
         }
-        let keys: Vec<ResultKey> = group.iter().map(|(key, _)| *key).collect();
+        let keys: Vec<LeaseKey> = group.iter().map(|(key, _)| *key).collect();
         let began = clock::monotonic();
         let done = if keys.is_empty() && !mend { Ok(()) } else { file.append(group) };
         if !keys.is_empty() {
@@ -121,7 +121,7 @@ mod tests {
         let ((orders, inbox), (tell, mut written)) = (channel(), unbounded_channel());
         let store = || {
             let result = sample("done");
-            orders.send(Order::Store(ResultKey::of(&result).unwrap(), result)).unwrap();
+            orders.send(Order::Store(result.key().unwrap(), result)).unwrap();
         };
         (0..16).for_each(|_| store());
         let thread = thread::spawn(move || write_groups(file, &inbox, &tell));

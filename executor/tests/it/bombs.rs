@@ -3,9 +3,10 @@
 use crate::agent::{Agent, Home};
 use crate::host::{none_left, unique_marker};
 use crate::rm::{Rm, bash, outcome};
+use domain::task::LeaseKey;
+use protocol::Capacity;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
-use protocol::{Capacity, LeaseKey};
 use std::time::Duration;
 
 const SETTINGS: [(&str, &str); 3] = [

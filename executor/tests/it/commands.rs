@@ -5,9 +5,9 @@ use crate::host::until;
 use crate::rm::{LIMIT, Rm, bash, outcome};
 use domain::task::{MAX_COMMAND_BYTES, MAX_STRING, check_command_size};
 use nix::unistd::geteuid;
-use protocol::Capacity;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
+use protocol::{Capacity, assignment};
 use runtime::clock;
 use std::collections::BTreeMap;
 
@@ -191,6 +191,10 @@ async fn what_cannot_be_run_is_told_apart(isolation: &str) {
         assert_eq!(outcome(&result), wanted, "{run}: {}", result.reason);
         assert!(result.reason.contains(reason), "{run}: {}", result.reason);
     }
+    // A resource manager of an earlier release sends the JSON.
+    let json = assignment::Run::RunJson(bash("exit 3"));
+    let earlier = rm.assign_with(&bash("true"), |assignment| assignment.run = Some(json));
+    assert_eq!(rm.result(earlier).await.exit_code, Some(3));
     let no_cap = rm.assign_with(&bash("true"), |assignment| assignment.cap_ms = 0);
     assert_eq!(outcome(&rm.result(no_cap).await), Outcome::Failed);
 }

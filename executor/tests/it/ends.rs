@@ -3,10 +3,11 @@
 use crate::agent::{Agent, Home};
 use crate::host::until;
 use crate::rm::{LIMIT, Rm, bash, outcome};
+use domain::task::LeaseKey;
 use nix::sys::signal::Signal;
+use protocol::Capacity;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
-use protocol::{Capacity, LeaseKey};
 use std::time::Duration;
 
 in_both_modes! {

@@ -2,8 +2,9 @@
 
 use crate::agent::{Agent, Home};
 use crate::rm::{Rm, bash, outcome};
+use domain::task::LeaseKey;
+use protocol::Capacity;
 use protocol::result::Outcome;
-use protocol::{Capacity, LeaseKey};
 
 fn small(rm: &Rm, script: &str) -> LeaseKey {
     rm.assign_with(&bash(script), |assignment| {

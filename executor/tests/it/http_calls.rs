@@ -31,7 +31,7 @@ async fn a_call_says_what_the_task_says_and_which_attempt_it_is() {
         assignment.lease.as_mut().unwrap().attempt = 7;
         assignment.traceparent = TRACE.to_owned();
     });
-    let lease = protocol::LeaseKey { attempt: 7, ..lease };
+    let lease = domain::task::LeaseKey { attempt: 7, ..lease };
     let result = rm.result(lease).await;
     assert_eq!((outcome(&result), result.exit_code), (Outcome::Succeeded, Some(200)));
     assert_eq!((result.reason.as_str(), result.retry_after_ms), ("", None));

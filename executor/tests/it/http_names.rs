@@ -5,8 +5,8 @@ use crate::called::{Called, get, http, ok};
 use crate::host::until;
 use crate::name_server::NameServer;
 use crate::rm::{LIMIT, Rm, outcome};
-use domain::id::TenantId;
-use protocol::LeaseKey;
+use domain::id::{SessionId, TenantId};
+use domain::task::LeaseKey;
 use protocol::result::Outcome;
 use runtime::clock;
 use serde_json::json;
@@ -22,7 +22,7 @@ async fn open_rm() -> Rm {
 fn call(rm: &Rm, tenant: TenantId, run: &str, cap: Duration) -> LeaseKey {
     let lease = rm.assign_with(run, |assignment| {
         let lease = assignment.lease.as_mut().unwrap();
-        let key = LeaseKey { tenant, ..LeaseKey::try_from(&*lease).unwrap() };
+        let key = LeaseKey { tenant, ..lease.key(SessionId::fresh()).unwrap() };
         *lease = key.into();
         assignment.cap_ms = u64::try_from(cap.as_millis()).unwrap();
     });

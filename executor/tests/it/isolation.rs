@@ -10,6 +10,9 @@ use protocol::result::Outcome;
 use std::fs;
 use std::process::Command;
 
+/// What a mount may show of the machine's own file systems.
+const SYSTEM: [&str; 7] = ["/bin", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/usr"];
+
 /// Runs a script and returns what it wrote.
 async fn said(rm: &Rm, script: &str) -> String {
     let lease = rm.assign(&bash(script));
@@ -42,6 +45,25 @@ fn has_its_user_and_knows_no_path_of_the_host(home: &Home, text: &str) {
         // An overlay cannot be mounted: the path of the work folder alone is there.
         assert_eq!(mounts.matches(';').count(), 1, "{mounts}");
         assert!(mounts.contains("/data/work/task_") && mounts.ends_with("-1 /work;"), "{mounts}");
+    }
+    // Whatever else is mounted shows a path that each machine has.
+    let roots = value(text, "roots").split_whitespace().filter_map(|mount| mount.split_once('>'));
+    let strange: Vec<_> =
+        roots.filter(|(root, target)| *target != "/work" && !may_show(root, target)).collect();
+    assert!(strange.is_empty(), "{strange:?} in\n{text}");
+}
+
+/// Whether a mount at `target` may show that it is `root` of some file system: a whole one, a part of the system, a device, or what
+/// bubblewrap has made: the root, and files of its own in /etc.
+fn may_show(root: &str, target: &str) -> bool {
+    let is_below = |part: &&str| {
+        root.strip_prefix(*part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    match root {
+        "/" => true,
+        "/newroot" => target == "/",
+        _ if root.starts_with("/bindfile") => target.starts_with("/etc/"),
+        _ => target == format!("/dev{root}") || SYSTEM.iter().any(|part| is_below(part)),
     }
 }
 
@@ -88,6 +110,7 @@ async fn sees_only_its_own(home: Home) {
          try agent 'kill -0 {pid}'; try shadow 'ls /etc/shadow'; try run 'ls /run /var /home /root /sys'
          try connect 'exec 3<>/dev/tcp/{host}/{port}'; echo interfaces=$(tail -n +3 /proc/net/dev | wc -l)
          try mount 'mount -t tmpfs x /tmp'; try unshare 'unshare -U true'; try chroot 'chroot / true'
+         echo roots=$(cut -d' ' -f4,5 /proc/self/mountinfo | tr ' ' '>' | tr '\n' ' ')
          echo mounts=$(grep -F {name} /proc/self/mountinfo | cut -d' ' -f4,5 | tr '\n' ';')
          echo work=$(grep ' /work ' /proc/self/mountinfo | cut -d' ' -f4)';'$(grep ' /work ' /proc/self/mountinfo | grep -oE '(lower|upper|work)dir=[^,]*' | cut -d= -f2 | tr '\n' ';')
          try thread 'sort --parallel=2 /etc/passwd'; try passwd 'id -un'; echo oom=$(cat /proc/self/oom_score_adj)",

@@ -1,14 +1,15 @@
 //! A resource manager made of a script: answers as it is told and remembers all it hears.
 
 use domain::id::{SessionId, TaskId, TenantId};
+use domain::task::{LeaseKey, StoredRun};
 use protocol::executor_stream_server::{ExecutorStream, ExecutorStreamServer};
 use protocol::from_executor::Message;
 use protocol::result::Outcome;
 use protocol::result_answer::Verdict;
 use protocol::{
     Assignment, Assignments, Capacity, FromExecutor, GoAway, Heartbeat, HeartbeatAnswer, Hello,
-    LeaseKey, OutputAnswer, OutputChunk, PoolPolicy, Refused, ResultAnswer, ResultAnswers, Stops,
-    ToExecutor, Welcome, refused,
+    OutputAnswer, OutputChunk, PoolPolicy, Refused, ResultAnswer, ResultAnswers, Stops, ToExecutor,
+    Welcome, assignment, refused,
 };
 use runtime::clock::{self, Instant};
 use runtime::tasks::TaskGroup;
@@ -194,18 +195,24 @@ impl Rm {
         self.lock().sender = None;
     }
 
+    /// A fresh lease of the present session.
+    fn lease(&self, tenant: TenantId) -> LeaseKey {
+        let session = self.lock().session.expect("nobody has said hello");
+        LeaseKey { tenant, task: TaskId::fresh(), attempt: 1, session }
+    }
+
     /// Assigns with a cap of a minute, as the next number of the session.
     pub fn assign(&self, run_json: &str) -> LeaseKey {
         self.assign_with(run_json, |_| {})
     }
 
     pub fn assign_with(&self, run_json: &str, change: impl FnOnce(&mut Assignment)) -> LeaseKey {
-        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
+        let lease = self.lease(TenantId::fresh());
         self.lock().last_number += 1;
         let mut assignment = Assignment {
             number: self.lock().last_number,
             lease: Some(lease.into()),
-            run_json: run_json.to_owned(),
+            run: Some(run(run_json)),
             cap_ms: 60_000,
             resources: Some(Capacity::default()),
             traceparent: String::new(),
@@ -228,13 +235,13 @@ impl Rm {
         let mut leases = Vec::new();
         let mut assignments = Vec::new();
         for (tenant, run_json) in runs {
-            let lease = LeaseKey { tenant, task: TaskId::fresh(), attempt: 1 };
+            let lease = self.lease(tenant);
             self.lock().last_number += 1;
             leases.push(lease);
             assignments.push(Assignment {
                 number: self.lock().last_number,
                 lease: Some(lease.into()),
-                run_json,
+                run: Some(run(&run_json)),
                 cap_ms: 60_000,
                 resources: None,
                 traceparent: String::new(),
@@ -295,6 +302,11 @@ impl Rm {
             Message::Accepted(_) => None,
         }
     }
+}
+
+/// The run of this JSON; as text where it cannot be read.
+fn run(json: &str) -> assignment::Run {
+    assignment::Run::new(StoredRun::read(json.to_owned()), true)
 }
 
 pub fn hellos(heard: &[Heard]) -> impl Iterator<Item = Hello> {

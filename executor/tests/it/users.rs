@@ -3,8 +3,8 @@
 use crate::agent::{Agent, Home};
 use crate::host::until;
 use crate::rm::{LIMIT, Rm, bash, outcome};
+use domain::task::LeaseKey;
 use nix::unistd::geteuid;
-use protocol::LeaseKey;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
 use std::collections::HashSet;

@@ -3,15 +3,17 @@
 //! Free capacity is capacity less live leases and pending placements. [`Occupancy`] of `domain` keeps the sum, and
 //! nothing else changes it.
 
-use super::lease::{HeldKey, HeldLease};
+use super::lease::HeldLease;
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::placement::{Node, Occupancy};
 use domain::quarantine::{Admission, Conduct};
 use domain::resources::Resources;
-use domain::task::DriverSet;
+use domain::task::{DriverSet, LeaseKey};
 use protocol::ToExecutor;
 use std::collections::HashMap;
 use std::time::Duration;
+use store::session::SessionOwner;
 use tokio::sync::mpsc;
 
 /// The newest stream of an executor.
@@ -36,33 +38,35 @@ impl Stream {
 #[derive(Debug)]
 pub(crate) struct ExecutorConnection {
     pub stream: Stream,
-    pub epoch: i64,
+    pub epoch: Epoch,
     pub executor: ExecutorId,
     pub pool: PoolName,
     pub drivers: DriverSet,
+    /// It reads runs as messages; else they go to it as JSON.
+    pub typed_runs: bool,
     pub room: Occupancy,
     pub accepting: bool,
     pub conduct: Conduct,
     pub next_assignment: u64,
-    pub leases: HashMap<HeldKey, HeldLease>,
+    pub leases: HashMap<LeaseKey, HeldLease>,
 }
 
 impl ExecutorConnection {
     /// A connection without leases, to an executor of unknown drivers.
     pub(crate) fn empty(
         stream: Stream,
-        epoch: i64,
-        executor: ExecutorId,
-        pool: PoolName,
-        offer: (Resources, u32),
+        epoch: Epoch,
+        owner: SessionOwner,
+        capacity: Resources,
+        port_first: u32,
     ) -> Self {
-        let (capacity, port_first) = offer;
         Self {
             stream,
             epoch,
-            executor,
-            pool,
+            executor: owner.executor,
+            pool: owner.pool,
             drivers: DriverSet::default(),
+            typed_runs: false,
             room: Occupancy::new(capacity, port_first),
             accepting: true,
             conduct: Conduct::default(),
@@ -96,7 +100,7 @@ impl ExecutorConnection {
     }
 
     /// Adds a lease that is live in the database.
-    pub(crate) fn hold(&mut self, key: HeldKey, lease: HeldLease) {
+    pub(crate) fn hold(&mut self, key: LeaseKey, lease: HeldLease) {
         self.room.hold(lease.resources, lease.port_first);
         self.next_assignment = self.next_assignment.max(lease.assignment + 1);
         self.leases.insert(key, lease);

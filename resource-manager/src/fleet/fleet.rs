@@ -1,36 +1,33 @@
 //! All connected executors behind one lock, held for microseconds and never over an await.
 
 use super::executor_connection::{ExecutorConnection, Stream};
-use super::lease::{HeldKey, HeldLease, origin_of};
+use super::lease::{HeldLease, origin_of};
 use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::placement::{Lacks, Node, choose};
 use domain::quarantine::{Conduct, Ending, QuarantineRule};
 use domain::resources::Resources;
-use domain::task::{DriverName, DriverSet};
+use domain::task::{DriverName, DriverSet, LeaseKey};
 use parking_lot::Mutex;
-use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
+use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES, assignment};
 use runtime::clock::{self, Instant};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::LeaseKey;
 use store::load::PoolReport;
 use store::task::transition::{Claim, Placed, SessionEpoch};
 use tokio::sync::Notify;
 use tracing::warn;
-
-/// Upper bound of an assignment without its `run`, bytes. A message is cut at half the limit and a `run` has at most
-/// 256 KiB, so no message exceeds the limit.
-const ASSIGNMENT_BYTES: usize = 512;
 
 /// A hint that was given room in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement {
     pub hint: Hint,
     pub session: SessionId,
-    pub epoch: i64,
+    pub epoch: Epoch,
     pub assignment: u64,
     pub port_first: u32,
 }
@@ -74,9 +71,7 @@ pub(crate) struct Fleet {
 impl Placement {
     pub(crate) fn claim(&self) -> Claim {
         Claim {
-            tenant: self.hint.tenant,
-            task: self.hint.task,
-            dispatch_epoch: self.hint.dispatch_epoch,
+            dispatch: self.hint.dispatch,
             session: self.session,
             assignment: self.assignment,
             port_first: self.port_first,
@@ -330,29 +325,29 @@ impl Fleet {
         grants.sort_by_key(|(placement, _)| (placement.session, placement.assignment));
         let (mut broken, mut unsent) = (Vec::new(), Vec::new());
         let mut inner = self.inner.lock();
-        for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
-            let Some(first) = of_session.first() else { continue };
-            let Some(connection) = inner
-                .connections
-                .get_mut(&first.0.session)
-                .filter(|connection| connection.epoch == first.0.epoch)
-            else {
-                unsent.extend(of_session.iter().map(|(_, placed)| placed.lease));
+        let mut grants = grants.into_iter().peekable();
+        while let Some((session, epoch)) = grants.peek().map(|(p, _)| (p.session, p.epoch)) {
+            let of_session = iter::from_fn(|| grants.next_if(|(p, _)| p.session == session));
+            let connection = inner.connections.get_mut(&session);
+            let Some(connection) = connection.filter(|connection| connection.epoch == epoch) else {
+                unsent.extend(of_session.map(|(_, placed)| placed.lease));
                 continue;
             };
             let (mut assignments, mut bytes, mut sent) = (Vec::new(), 0, true);
             for (placement, placed) in of_session {
                 let lease =
-                    HeldLease::of_placed(placed, placement.hint.resources, placement.port_first);
-                connection.leases.insert(placed.lease.into(), lease);
-                bytes += placed.run_json.len() + ASSIGNMENT_BYTES;
-                assignments.push(assignment(placement, placed));
-                if bytes >= MAX_MESSAGE_BYTES / 2 {
+                    HeldLease::of_placed(&placed, placement.hint.resources, placement.port_first);
+                connection.leases.insert(placed.lease, lease);
+                let assignment = assignment(&placement, placed, connection.typed_runs);
+                let more = assignment.bytes();
+                if bytes + more > MAX_MESSAGE_BYTES / 2 && !assignments.is_empty() {
                     sent &= connection
                         .stream
                         .send(Assignments { assignments: std::mem::take(&mut assignments) });
                     bytes = 0;
                 }
+                bytes += more;
+                assignments.push(assignment);
             }
             if !assignments.is_empty() {
                 sent &= connection.stream.send(Assignments { assignments });
@@ -373,7 +368,7 @@ impl Fleet {
     /// Returns a copy of a lease and marks it as ending, so that a heartbeat does not end it too.
     pub(crate) fn begin_ending(&self, key: LeaseKey) -> Option<HeldLease> {
         let mut inner = self.inner.lock();
-        let lease = inner.connections.get_mut(&key.session)?.leases.get_mut(&key.into())?;
+        let lease = inner.connections.get_mut(&key.session)?.leases.get_mut(&key)?;
         lease.ending = true;
         Some(lease.clone())
     }
@@ -385,14 +380,14 @@ impl Fleet {
             .lock()
             .connections
             .get_mut(&key.session)
-            .and_then(|connection| connection.leases.get_mut(&key.into()))
+            .and_then(|connection| connection.leases.get_mut(&key))
         {
             lease.ending = false;
         }
     }
 
     /// Records that the executor accepted these.
-    pub(crate) fn accepted(&self, session: SessionId, keys: impl Iterator<Item = HeldKey>) {
+    pub(crate) fn accepted(&self, session: SessionId, keys: impl Iterator<Item = LeaseKey>) {
         if let Some(connection) = self.inner.lock().connections.get_mut(&session) {
             for key in keys {
                 if let Some(lease) = connection.leases.get_mut(&key) {
@@ -408,7 +403,7 @@ impl Fleet {
         let (mut inner, now) = (self.inner.lock(), self.now());
         for (key, ending) in ended {
             let Some(connection) = inner.connections.get_mut(&key.session) else { continue };
-            let Some(lease) = connection.leases.remove(&key.into()) else { continue };
+            let Some(lease) = connection.leases.remove(&key) else { continue };
             connection.give_back(lease.resources, lease.port_first);
             // A draining executor hands back its work as intended.
             if connection.accepting
@@ -434,7 +429,7 @@ impl Fleet {
         &self,
         session: SessionId,
         last_assignment: u64,
-        held: &HashSet<HeldKey>,
+        held: &HashSet<LeaseKey>,
     ) -> Vec<Released> {
         let mut inner = self.inner.lock();
         let Some(connection) = inner.connections.get_mut(&session) else { return Vec::new() };
@@ -446,13 +441,7 @@ impl Fleet {
             })
             .map(|(key, lease)| {
                 lease.ending = true;
-                let key = LeaseKey {
-                    tenant: lease.tenant,
-                    task: key.task,
-                    attempt: key.attempt,
-                    session,
-                };
-                Released { key, lease: lease.clone() }
+                Released { key: *key, lease: lease.clone() }
             });
         gone.collect()
     }
@@ -537,17 +526,13 @@ fn log_quarantine(connection: &ExecutorConnection, lasts: Duration) {
     );
 }
 
-fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
-    let key = protocol::LeaseKey {
-        tenant: placed.lease.tenant,
-        task: placed.lease.task,
-        attempt: placed.lease.attempt,
-    };
+fn assignment(placement: &Placement, placed: Placed, typed_runs: bool) -> Assignment {
+    let key = placed.lease;
     let need = placement.hint.resources;
     Assignment {
         number: placement.assignment,
         lease: Some(key.into()),
-        run_json: placed.run_json.clone(),
+        run: Some(assignment::Run::new(placed.run, typed_runs)),
         cap_ms: u64::try_from(placed.cap.as_millis()).unwrap_or(u64::MAX),
         resources: Some(Capacity {
             cpu_millis: need.cpu_millis,
@@ -561,7 +546,7 @@ fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
             .of_run(key.task, key.attempt)
             .to_string(),
         due_at_us: placed.due_at.map(|at| at.timestamp_micros()),
-        schedule: placed.schedule_name.clone(),
+        schedule: placed.schedule_name,
     }
 }
 
@@ -571,13 +556,13 @@ mod tests {
     use runtime::config::load_from;
 
     #[test]
-    fn the_largest_task_that_a_setting_allows_fits_into_a_message_behind_others() {
+    fn the_largest_task_that_a_setting_allows_fits_into_a_message() {
         let load = |bytes: usize| {
             let setting = ("BERTH_API__MAX_TASK_BYTES".to_owned(), bytes.to_string());
             load_from(None, [setting]).map(|config| config.api.max_task_bytes)
         };
-        // A message is sent once it is half full.
-        let most = MAX_MESSAGE_BYTES / 2 - ASSIGNMENT_BYTES;
+        // A message of several is at most half full; a larger task goes alone.
+        let most = MAX_MESSAGE_BYTES / 2 - 512;
         assert!(load(4_000_000).is_ok_and(|bytes| bytes <= most));
         assert!(load(most + 1).is_err());
     }

@@ -1,35 +1,26 @@
 //! A live lease in memory, with what its settlement needs.
 
-use domain::id::{TaskId, TenantId};
+use domain::id::TaskId;
 use domain::resources::Resources;
-use domain::target::origin_of_run;
-use domain::task::{RetryPolicy, wait_after_return};
+use domain::task::{RetryPolicy, Run, wait_after_return};
 use runtime::clock::{self, Instant};
 use runtime::otlp;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::{LeaseKey, LiveLease};
+use store::lease::LiveLease;
 use store::task::transition::Placed;
-
-/// Names a lease within a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct HeldKey {
-    pub task: TaskId,
-    pub attempt: u32,
-}
 
 /// A live lease.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldLease {
-    pub tenant: TenantId,
     pub assignment: u64,
     pub resources: Resources,
     pub port_first: u32,
     pub failures: u32,
     pub max_attempts: u32,
     /// `None` is the default policy.
-    pub retry_json: Option<String>,
+    pub retry: Option<RetryPolicy>,
     pub at_most_once: bool,
     /// Target of its HTTP call, if known.
     pub target: Option<Arc<str>>,
@@ -46,15 +37,14 @@ pub(crate) struct HeldLease {
 impl HeldLease {
     pub(crate) fn of_placed(placed: &Placed, resources: Resources, port_first: u32) -> Self {
         Self {
-            tenant: placed.lease.tenant,
             assignment: placed.assignment,
             resources,
             port_first,
             failures: placed.failures,
             max_attempts: placed.max_attempts,
-            retry_json: placed.retry_json.clone(),
+            retry: placed.retry.clone(),
             at_most_once: placed.at_most_once,
-            target: origin_of_run(&placed.run_json).map(Arc::from),
+            target: placed.run.known().and_then(Run::target).map(Arc::from),
             trace: trace_of(placed.lease.task, placed.traceparent.as_deref()),
             since: clock::monotonic(),
             accepted: false,
@@ -64,13 +54,12 @@ impl HeldLease {
 
     pub(crate) fn of_live(live: &LiveLease) -> Self {
         Self {
-            tenant: live.key.tenant,
             assignment: live.assignment,
             resources: live.resources,
             port_first: live.port_first,
             failures: live.failures,
             max_attempts: live.max_attempts,
-            retry_json: live.retry_json.clone(),
+            retry: live.retry.clone(),
             at_most_once: live.at_most_once,
             target: live.target.as_deref().map(Arc::from),
             trace: trace_of(live.key.task, live.traceparent.as_deref()),
@@ -84,14 +73,6 @@ impl HeldLease {
     pub(crate) fn wait_after_return(&self, attempt: u32, unit: f64) -> Duration {
         let returned = attempt.saturating_sub(self.failures);
         wait_after_return(returned, self.since.elapsed(), unit)
-    }
-
-    /// The retry policy; the default if it cannot be parsed.
-    pub(crate) fn retry(&self) -> RetryPolicy {
-        self.retry_json
-            .as_deref()
-            .and_then(|json| serde_json::from_str(json).ok())
-            .unwrap_or_default()
     }
 }
 
@@ -108,10 +89,4 @@ pub(super) fn origin_of(task: TaskId, traceparent: Option<&str>) -> TraceContext
 /// The trace of the submit, if any.
 pub(crate) fn submitted_under(traceparent: Option<&str>) -> Option<TraceContext> {
     traceparent?.parse().ok()
-}
-
-impl From<LeaseKey> for HeldKey {
-    fn from(key: LeaseKey) -> Self {
-        Self { task: key.task, attempt: key.attempt }
-    }
 }

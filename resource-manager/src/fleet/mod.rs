@@ -9,4 +9,4 @@ mod tests;
 
 pub(crate) use executor_connection::{ExecutorConnection, Stream};
 pub(crate) use fleet::{Fleet, Grant, Placement, Released};
-pub(crate) use lease::{HeldKey, HeldLease, submitted_under, trace_of};
+pub(crate) use lease::{HeldLease, submitted_under, trace_of};

@@ -1,13 +1,15 @@
 //! What the fleet keeps of executors and their leases.
 
-use super::{Fleet, HeldKey, Placement, Stream};
+use super::{Fleet, Placement, Stream};
 use crate::testing::{FakeExecutor, FakeTask, World, connect, disconnect};
 use bus::Hint;
+use domain::epoch::Epoch;
 use domain::id::PoolName;
 use domain::quarantine::Ending;
 use domain::resources::{Resources, Tier};
+use domain::task::{Dispatch, LeaseKey, StoredRun};
+use protocol::Assignment;
 use std::collections::HashSet;
-use store::lease::LeaseKey;
 use store::task::transition::Placed;
 
 const PREMIUM: Resources = Tier::Premium.resources();
@@ -25,13 +27,13 @@ fn place(fleet: &Fleet, hints: &[Hint]) -> Vec<Placement> {
 /// As the database grants it.
 fn granted(placement: &Placement) -> Placed {
     let (hint, task) = (placement.hint, FakeTask::queued());
-    let lease =
-        LeaseKey { tenant: hint.tenant, task: hint.task, attempt: 1, session: placement.session };
+    let Dispatch { tenant, task: id, .. } = hint.dispatch;
+    let lease = LeaseKey { tenant, task: id, attempt: 1, session: placement.session };
     Placed {
         lease,
         assignment: placement.assignment,
-        run_json: task.run_json,
-        retry_json: None,
+        run: task.run,
+        retry: None,
         cap: std::time::Duration::from_secs(60),
         failures: 0,
         max_attempts: 3,
@@ -97,7 +99,7 @@ fn what_an_executor_does_not_list_is_gone_unless_it_is_ending_or_on_its_way() {
     let executor = FakeExecutor::connect(&world, "one", PREMIUM);
     let hints = [(); 4].map(|()| world.store.add(FakeTask::queued()));
     let leases = hold(&world.fleet, &hints);
-    let (session, listed) = (executor.stream.session, HashSet::from([HeldKey::from(leases[0])]));
+    let (session, listed) = (executor.stream.session, HashSet::from([leases[0]]));
     world.fleet.begin_ending(leases[1]).unwrap();
     // It has received three: the fourth is on its way.
     let gone = world.fleet.unlisted(session, 3, &listed);
@@ -116,7 +118,7 @@ fn an_executor_stays_connected_when_an_older_stream_of_it_ends() {
     let world = World::new();
     let executor = FakeExecutor::connect(&world, "one", PREMIUM);
     let newer = Stream { id: executor.stream.id + 1_000, ..executor.stream.clone() };
-    connect(&world.fleet, &newer, 2, executor.identity(), PREMIUM);
+    connect(&world.fleet, &newer, Epoch(2), executor.identity(), PREMIUM);
     assert!(!disconnect(&world.fleet, &executor.stream));
     assert!(world.fleet.knows(&newer));
     assert!(disconnect(&world.fleet, &newer));
@@ -168,14 +170,15 @@ fn messages_stay_within_half_of_the_limit_however_large_the_tasks_are() {
     let capacity = Resources::from_dimensions(PREMIUM.dimensions().map(|of| of * 16));
     let mut executor = FakeExecutor::connect(&world, "one", capacity);
     let hints: Vec<Hint> = (0..40).map(|_| world.store.add(FakeTask::queued())).collect();
+    let run = || StoredRun::Unread("x".repeat(RUN));
     let grants = place(&world.fleet, &hints)
         .into_iter()
-        .map(|placement| (placement, Placed { run_json: "x".repeat(RUN), ..granted(&placement) }));
+        .map(|placement| (placement, Placed { run: run(), ..granted(&placement) }));
     world.fleet.assign(grants.collect());
     let (mut messages, mut tasks) = (0, 0);
     while let Some(protocol::to_executor::Message::Assignments(sent)) = executor.message() {
-        let bytes: usize = sent.assignments.iter().map(|a| a.run_json.len()).sum();
-        assert!(bytes <= protocol::MAX_MESSAGE_BYTES / 2 + RUN, "{bytes}");
+        let bytes: usize = sent.assignments.iter().map(Assignment::bytes).sum();
+        assert!(bytes <= protocol::MAX_MESSAGE_BYTES / 2, "{bytes}");
         let numbers: Vec<u64> = sent.assignments.iter().map(|a| a.number).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         (messages, tasks) = (messages + 1, tasks + sent.assignments.len());

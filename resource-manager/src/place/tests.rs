@@ -3,10 +3,11 @@
 use super::PoolWorker;
 use crate::testing::{FakeExecutor, FakeStore, FakeTask, World, connect, disconnect, pass, quiet};
 use bus::{Hint, HintBatch, Topic};
+use domain::epoch::Epoch;
 use domain::id::{NodeId, PoolName};
 use domain::quarantine::Ending;
 use domain::resources::{Resources, Tier};
-use domain::task::{DriverSet, State};
+use domain::task::{Dispatch, DriverSet, State};
 use protocol::to_executor::Message;
 use runtime::health::Health;
 use runtime::trace::TraceContext;
@@ -74,7 +75,7 @@ async fn a_queued_task_gets_a_lease_and_is_sent_to_an_executor_with_room() {
     let hint = world.store.add(FakeTask::queued());
     publish(&world, &[hint]).await;
     assert_eq!(world.store.state(&hint), State::Running);
-    assert_eq!(executor.assigned(), [hint.task]);
+    assert_eq!(executor.assigned(), [hint.dispatch.task]);
     assert_eq!(free_slots(&world), 3, "an executor as large as four");
     world.stop.shut_down();
     quiet().await;
@@ -85,8 +86,9 @@ async fn a_queued_task_gets_a_lease_and_is_sent_to_an_executor_with_room() {
 #[tokio::test(start_paused = true)]
 async fn a_stale_hint_runs_nothing_and_keeps_no_room() {
     let (world, mut executor) = started(PREMIUM);
-    let hint = world.store.add(FakeTask { dispatch_epoch: 2, ..FakeTask::queued() });
-    publish(&world, &[Hint { dispatch_epoch: 1, ..hint }]).await;
+    let hint = world.store.add(FakeTask { dispatch_epoch: Epoch(2), ..FakeTask::queued() });
+    let dispatch = Dispatch { epoch: Epoch(1), ..hint.dispatch };
+    publish(&world, &[Hint { dispatch, ..hint }]).await;
     assert_eq!(world.store.state(&hint), State::Queued, "as its newer dispatch left it");
     assert!(executor.assigned().is_empty());
     assert_eq!(free_slots(&world), 4);
@@ -100,7 +102,7 @@ async fn a_task_that_came_in_two_messages_is_sent_once_and_takes_room_once() {
     let (world, mut executor) = started(PREMIUM);
     let hint = world.store.add(FakeTask::queued());
     publish(&world, &[hint, hint]).await;
-    assert_eq!(executor.assigned(), [hint.task]);
+    assert_eq!(executor.assigned(), [hint.dispatch.task]);
     assert_eq!(free_slots(&world), 3);
     publish(&world, &[hint]).await;
     assert!(executor.assigned().is_empty());
@@ -130,7 +132,7 @@ async fn what_finds_no_room_is_held_for_a_moment_and_then_given_back() {
     assert!(world.fleet.loads()[0].lacks.is_empty());
     let third = world.store.add(FakeTask::of(Tier::Premium));
     publish(&world, &[third]).await;
-    assert_eq!(executor.assigned(), [small.task, third.task]);
+    assert_eq!(executor.assigned(), [small.dispatch.task, third.dispatch.task]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,7 +144,7 @@ async fn a_held_hint_gets_the_room_that_comes_free() {
     publish(&world, &[large]).await;
     finish(&world, &small);
     quiet().await;
-    assert_eq!(executor.assigned(), [small.task, large.task]);
+    assert_eq!(executor.assigned(), [small.dispatch.task, large.dispatch.task]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -163,7 +165,7 @@ async fn a_task_goes_only_to_an_executor_with_its_driver_and_back_at_once_where_
         ["command", "noop"].map(|driver| world.store.add(FakeTask::driven_by(driver)));
     publish(&world, &[command, noop]).await;
     assert_eq!(states(&world.store, &[command, noop]), [State::Ready, State::Running]);
-    assert_eq!(noops.assigned(), [noop.task]);
+    assert_eq!(noops.assigned(), [noop.dispatch.task]);
     let load = &world.fleet.loads()[0];
     assert_eq!(load.drivers, DriverSet::of([noop.driver.unwrap()]));
     assert!(load.lacks.covers(command.driver, BASIC) && !load.lacks.covers(noop.driver, BASIC));
@@ -172,7 +174,7 @@ async fn a_task_goes_only_to_an_executor_with_its_driver_and_back_at_once_where_
     assert!(world.fleet.loads()[0].lacks.is_empty());
     let again = world.store.add(FakeTask::driven_by("command"));
     publish(&world, &[again]).await;
-    assert_eq!((commands.assigned(), noops.assigned()), (vec![again.task], vec![]));
+    assert_eq!((commands.assigned(), noops.assigned()), (vec![again.dispatch.task], vec![]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,7 +196,10 @@ async fn a_driver_whose_executors_are_full_holds_back_no_other() {
     let noop = world.store.add(FakeTask::driven_by("noop"));
     assert!(!lacks.covers(noop.driver, BASIC));
     publish(&world, &[noop]).await;
-    assert_eq!((noops.assigned(), commands.assigned()), (vec![noop.task], vec![first.task]));
+    assert_eq!(
+        (noops.assigned(), commands.assigned()),
+        (vec![noop.dispatch.task], vec![first.dispatch.task])
+    );
     finish(&world, &first);
     assert!(world.fleet.loads()[0].lacks.is_empty());
 }
@@ -204,7 +209,7 @@ async fn an_executor_that_does_not_name_its_drivers_is_tried_with_all() {
     let (world, mut executor) = started(PREMIUM);
     let hint = world.store.add(FakeTask::driven_by("command"));
     publish(&world, &[hint]).await;
-    assert_eq!(executor.assigned(), [hint.task]);
+    assert_eq!(executor.assigned(), [hint.dispatch.task]);
     assert_eq!(world.fleet.loads()[0].drivers, DriverSet::default());
 }
 
@@ -219,7 +224,7 @@ async fn a_full_pool_leaves_its_hints_to_others_until_there_is_room() {
     assert!(!is_queue_empty(&world), "another resource manager can have it");
     finish(&world, &first);
     quiet().await;
-    assert_eq!(executor.assigned(), [first.task, second.task]);
+    assert_eq!(executor.assigned(), [first.dispatch.task, second.dispatch.task]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,7 +236,7 @@ async fn a_failed_claim_returns_its_room_and_its_hints_and_is_tried_again() {
     assert_eq!((world.store.state(&hint), free_slots(&world)), (State::Queued, 4));
     assert!(executor.message().is_none(), "its executor has no part in it");
     pass(Duration::from_millis(200)).await;
-    assert_eq!(executor.assigned(), [hint.task]);
+    assert_eq!(executor.assigned(), [hint.dispatch.task]);
     assert_eq!(world.store.calls(), [("placed", 1), ("placed", 1)]);
 }
 
@@ -270,8 +275,8 @@ async fn an_executor_that_was_adopted_meanwhile_keeps_its_room() {
     let store = world.store.clone();
     let owner = executor.identity();
     world.store.meanwhile("placed", move || {
-        store.open(stream.session, 2, owner.clone());
-        connect(&fleet, &stream, 2, owner, PREMIUM);
+        store.open(stream.session, Epoch(2), owner.clone());
+        connect(&fleet, &stream, Epoch(2), owner, PREMIUM);
     });
     publish(&world, &[hint]).await;
     // Not granted under the old epoch, and dispatched again.
@@ -317,7 +322,7 @@ async fn what_cannot_be_given_back_is_left_to_the_sweep_and_the_loop_goes_on() {
     let small = world.store.add(FakeTask::queued());
     publish(&world, &[large]).await;
     publish(&world, &[small]).await;
-    assert_eq!(executor.assigned(), [small.task]);
+    assert_eq!(executor.assigned(), [small.dispatch.task]);
     assert_eq!(world.store.state(&large), State::Queued);
 }
 

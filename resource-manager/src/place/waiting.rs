@@ -77,17 +77,21 @@ impl InHand {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::epoch::Epoch;
     use domain::id::{TaskId, TenantId};
     use domain::resources::Tier;
+    use domain::task::Dispatch;
 
     #[test]
     fn what_is_taken_out_leaves_the_others_in_the_order_of_their_turns() {
         let (tenant, since) = (TenantId::fresh(), runtime::clock::monotonic());
         let waiting = |number| Waiting {
             hint: Hint {
-                tenant,
-                task: TaskId(uuid::Uuid::from_u128(number)),
-                dispatch_epoch: 1,
+                dispatch: Dispatch {
+                    tenant,
+                    task: TaskId(uuid::Uuid::from_u128(number)),
+                    epoch: Epoch(1),
+                },
                 resources: Tier::Basic.resources(),
                 start_deadline_unix_ms: 0,
                 driver: None,
@@ -96,7 +100,7 @@ mod tests {
             delivery: 1,
         };
         let numbers = |some: &[Waiting]| -> Vec<u128> {
-            some.iter().map(|waiting| waiting.hint.task.uuid().as_u128()).collect()
+            some.iter().map(|waiting| waiting.hint.dispatch.task.uuid().as_u128()).collect()
         };
         let mut in_hand = InHand { waiting: (0..8).map(waiting).collect(), ..InHand::default() };
         assert_eq!(numbers(&in_hand.remove(vec![4, 0, 1])), [0, 1, 4]);

@@ -11,8 +11,9 @@ use crate::lease_store::LeaseStore;
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
 use crate::trace;
 use bus::{Bus, Hint, HintConsumer, Topic};
+use domain::epoch::Epoch;
 use domain::id::{NodeId, PoolName, SessionId};
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, LeaseKey};
 use runtime::backoff::Backoff;
 use runtime::clock::{self, Instant};
 use runtime::config::ResourceManagerConfig;
@@ -23,7 +24,6 @@ use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use store::StoreError;
-use store::lease::LeaseKey;
 use store::task::transition::{Claim, EndedAttempt, SessionEpoch};
 use tracing::{Instrument, debug, info_span, warn};
 
@@ -152,7 +152,7 @@ impl<S: LeaseStore> PoolWorker<S> {
     /// Claims and sends; returns the number granted.
     async fn claim(&self, placements: &[Placement]) -> Result<usize, StoreError> {
         let began = trace::now();
-        let epochs: BTreeMap<SessionId, i64> =
+        let epochs: BTreeMap<SessionId, Epoch> =
             placements.iter().map(|p| (p.session, p.epoch)).collect();
         let sessions: Vec<_> =
             epochs.into_iter().map(|(session, epoch)| SessionEpoch { session, epoch }).collect();
@@ -166,11 +166,11 @@ impl<S: LeaseStore> PoolWorker<S> {
         let (mut grants, mut refused): (Vec<Grant>, Vec<Placement>) = (Vec::new(), Vec::new());
         for placement in placements {
             // The same task may be in two messages: the assignment number shows which placement won.
-            let won = by_task.get(&placement.hint.task).is_some_and(|p| {
+            let won = by_task.get(&placement.hint.dispatch.task).is_some_and(|p| {
                 p.assignment == placement.assignment && p.lease.session == placement.session
             });
             // The loser must not touch the winner's grant: granted and never sent, it would not run.
-            match won.then(|| by_task.remove(&placement.hint.task)).flatten() {
+            match won.then(|| by_task.remove(&placement.hint.dispatch.task)).flatten() {
                 Some(placed) => grants.push((*placement, placed)),
                 None => refused.push(*placement),
             }
@@ -188,15 +188,17 @@ impl<S: LeaseStore> PoolWorker<S> {
             .filter_map(|(_, placed)| {
                 let submit = placed.traceparent.as_deref();
                 let is_own = submitted_under(submit).is_none();
-                let origin = (trace_of(placed.lease.task, submit)?, is_own);
-                Some((origin, placed.lease, placed.waited_ms))
+                let submit = trace_of(placed.lease.task, submit)?;
+                Some((submit, is_own, placed.lease, placed.waited_ms))
             })
             .collect();
         let (broken, unsent) = self.fleet.assign(grants);
         // Sent assignments cannot fail: only a kill is useful here.
         ASSIGNED.hit().await.ok();
-        for (origin, lease, waited_ms) in traced {
-            began.iter().for_each(|began| trace::placed(origin, &lease, waited_ms, *began));
+        for (submit, is_own, lease, waited_ms) in traced {
+            if let Some(began) = began {
+                trace::placed(submit, is_own, &lease, waited_ms, began);
+            }
         }
         for stream in broken {
             debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");
@@ -275,8 +277,7 @@ impl<S: LeaseStore> PoolWorker<S> {
 
     /// Returns tasks that are still queued to `ready`.
     async fn unqueue(&self, hints: impl Iterator<Item = Hint>) {
-        let dispatches: Vec<_> =
-            hints.map(|hint| (hint.tenant, hint.task, hint.dispatch_epoch)).collect();
+        let dispatches: Vec<_> = hints.map(|hint| hint.dispatch).collect();
         if dispatches.is_empty() {
             return;
         }

@@ -36,7 +36,8 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
             let how = RetryOn::of(ended.outcome)?;
             let end = AttemptEnd { how, exit_code: ended.exit_code, signal: ended.signal };
             let (failures, most) = (held.failures + 1, held.max_attempts);
-            let decision = decide_retry(&held.retry(), failures, most, end, unit);
+            let policy = held.retry.clone().unwrap_or_default();
+            let decision = decide_retry(&policy, failures, most, end, unit);
             match decision.not_before(reported.retry_after) {
                 RetryDecision::After(retry_after) => {
                     Some(Meaning { event: Event::AttemptFailed, retry_after })

@@ -1,9 +1,9 @@
 //! What the settler receives.
 
 use crate::fleet::{HeldLease, Stream};
-use domain::id::{ExecutorId, PoolName};
 use std::sync::Arc;
 use std::time::Duration;
+use store::session::SessionOwner;
 use store::task::transition::EndedAttempt;
 
 /// One result, to be settled and answered on its stream.
@@ -16,7 +16,7 @@ pub(crate) struct Reported {
     /// What is known of the lease; `None` for one of an earlier session.
     pub held: Option<HeldLease>,
     /// Who reports it, where it is of another session than the stream's: it counts where that one was of the same executor.
-    pub of_another: Option<Arc<(ExecutorId, PoolName)>>,
+    pub of_another: Option<Arc<SessionOwner>>,
     /// Output groups that must be stored before.
     pub after_output: u64,
 }

@@ -16,7 +16,7 @@ use crate::trace;
 use bus::{Bus, Topic};
 use domain::id::SessionId;
 use domain::quarantine::Ending;
-use domain::task::{AttemptOutcome, Event, State};
+use domain::task::{AttemptOutcome, Event, LeaseKey, State};
 use domain::time::Timestamp;
 use protocol::result_answer::Verdict;
 use protocol::{ResultAnswer, ResultAnswers, session_bytes};
@@ -26,7 +26,6 @@ use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
-use store::lease::LeaseKey;
 use store::task::transition::{EndedAttempt, FailedAttempt, TransitionResult};
 use tokio::sync::mpsc;
 use tracing::{Instrument, debug, info_span, warn};
@@ -364,10 +363,9 @@ fn answer(
     let lease = reported.ended.lease;
     let outcome = reported.ended.outcome;
     debug!(task.id = %lease.task, lease.attempt, %outcome, ?verdict, "Attempt {} of `{}` was settled", lease.attempt, lease.task);
-    let key = protocol::LeaseKey { tenant: lease.tenant, task: lease.task, attempt: lease.attempt };
     answers.entry(reported.stream.id).or_insert_with(|| (reported.stream, Vec::new())).1.push(
         ResultAnswer {
-            lease: Some(key.into()),
+            lease: Some(lease.into()),
             session_id: session_bytes(lease.session),
             verdict: verdict.into(),
         },

@@ -8,10 +8,9 @@ use crate::retry::Budgets;
 use crate::testing::{FakeExecutor, FakeTask, World, quiet};
 use bus::{Hint, Topic};
 use domain::budget::BudgetRule;
-use domain::id::{ExecutorId, NodeId, PoolName};
+use domain::id::NodeId;
 use domain::resources::{Resources, Tier};
-use domain::target::origin_of_run;
-use domain::task::{AttemptOutcome, State};
+use domain::task::{AttemptOutcome, LeaseKey, State, StoredRun};
 use protocol::result_answer::Verdict;
 use runtime::clock::timeout;
 use runtime::config::Config;
@@ -20,7 +19,7 @@ use runtime::tick::Turns;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
-use store::lease::LeaseKey;
+use store::session::SessionOwner;
 use store::task::transition::EndedAttempt;
 use tokio::sync::mpsc;
 
@@ -88,7 +87,7 @@ impl Settling {
     }
 
     /// The same of another session than the stream's, as the executor `who` reports it.
-    fn result_of_another(&self, lease: LeaseKey, who: (ExecutorId, PoolName)) -> Reported {
+    fn result_of_another(&self, lease: LeaseKey, who: SessionOwner) -> Reported {
         let result = self.result(lease, AttemptOutcome::Succeeded);
         Reported { held: None, of_another: Some(Arc::new(who)), ..result }
     }
@@ -109,7 +108,7 @@ impl Settling {
         self.settle(vec![result]).await[0]
     }
 
-    fn me(&self) -> (ExecutorId, PoolName) {
+    fn me(&self) -> SessionOwner {
         self.executor.identity()
     }
 }
@@ -141,7 +140,7 @@ fn once_only() -> FakeTask {
 }
 
 fn with_policy(json: &str) -> FakeTask {
-    FakeTask { retry_json: Some(json.to_owned()), ..FakeTask::queued() }
+    FakeTask { retry: serde_json::from_str(json).unwrap(), ..FakeTask::queued() }
 }
 
 /// One that has come back `returned` times and never ran.
@@ -313,7 +312,7 @@ async fn results_of_an_earlier_session_count_for_its_executor_and_no_other() {
     assert_eq!(settling.settle(vec![foreign]).await, [Verdict::Stale]);
     assert_eq!(settling.world.store.state(&hint), State::Running);
     let owner = earlier.identity();
-    let other_pool = (owner.0.clone(), "other".parse().unwrap());
+    let other_pool = SessionOwner { pool: "other".parse().unwrap(), ..owner.clone() };
     let foreign = settling.result_of_another(lease, other_pool);
     assert_eq!(settling.settle(vec![foreign]).await, [Verdict::Stale]);
     let own = settling.result_of_another(lease, owner);
@@ -410,8 +409,8 @@ async fn a_retry_beyond_the_budget_of_its_target_is_held() {
     let mut settling = Settling::start_with(World::new(), Budgets::new(rule, hold));
     let run = r#"{"http":{"method":"GET","url":"https://target.example/path"}}"#;
     // Budgets are each tenant's: the second attempt is of the same task.
-    let hint =
-        settling.world.store.add(FakeTask { run_json: run.to_owned(), ..FakeTask::queued() });
+    let run = StoredRun::read(run.to_owned());
+    let hint = settling.world.store.add(FakeTask { run, ..FakeTask::queued() });
     let mut held = Vec::new();
     for _ in 0..2 {
         let lease = grant(&settling.world, &hint).await;
@@ -421,5 +420,5 @@ async fn a_retry_beyond_the_budget_of_its_target_is_held() {
         settling.world.store.change(&hint, |task| task.state = State::Queued);
     }
     assert_eq!(held[0], (None, false), "one is paid for");
-    assert_eq!(held[1], (origin_of_run(run), true));
+    assert_eq!(held[1], (Some("https://target.example:443".to_owned()), true));
 }

@@ -4,11 +4,12 @@
 //! the database that the executor does not list is over: it never arrived or is lost.
 
 use super::service::StreamService;
-use crate::fleet::{ExecutorConnection, HeldKey, HeldLease, Released, Stream};
+use crate::fleet::{ExecutorConnection, HeldLease, Released, Stream};
 use crate::returned::end_returned;
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::resources::Resources;
-use domain::task::DriverSet;
+use domain::task::{DriverSet, LeaseKey};
 use protocol::refused::Reason;
 use protocol::{
     Capacity, Hello, Lease, MAX_ASSIGNMENT, MAX_EARLIER_SESSIONS, PROTOCOL_VERSION, PoolPolicy,
@@ -17,21 +18,18 @@ use protocol::{
 use std::collections::HashSet;
 use store::StoreError;
 use store::lease::live;
-use store::session::{NewSession, Opened, open_or_adopt};
+use store::session::{NewSession, Opened, SessionOwner, open_or_adopt};
 use tracing::{info, warn};
 
 /// Drivers of one executor that are noted.
 const MAX_DRIVERS: usize = 64;
 
-/// Name and pool of the executor, as in its first message.
-pub(super) type Identity = (ExecutorId, PoolName);
-
-/// Adds the connection and sends the welcome, or a refusal.
+/// Adds the connection and sends the welcome; whose session it is, or a refusal.
 pub(super) async fn greet(
     service: &StreamService,
     stream: &Stream,
     hello: &Hello,
-) -> Result<Identity, Refused> {
+) -> Result<SessionOwner, Refused> {
     let session = parse(hello)?;
     let stream = Stream { session: session.id, ..stream.clone() };
     let opened = open_or_adopt(&service.db, &session, service.node, service.lease_term)
@@ -42,34 +40,32 @@ pub(super) async fn greet(
     let mut connection = ExecutorConnection::empty(
         stream.clone(),
         epoch,
-        session.executor.clone(),
-        session.pool.clone(),
-        (session.capacity, session.port_first),
+        SessionOwner { executor: session.executor.clone(), pool: session.pool.clone() },
+        session.capacity,
+        session.port_first,
     );
     connection.drivers = session.drivers.clone();
+    connection.typed_runs = hello.typed_runs;
     connection.next_assignment = hello.last_assignment + 1;
     let (mut kept, mut came_back): (Vec<Lease>, bool) = Default::default();
     if adopted {
-        let held = keys(&hello.held)?;
+        let held = keys(&hello.held, session.id)?;
         let (listed, gone) = settle_unlisted(service, session.id, hello.last_assignment, &held)
             .await
             .map_err(unavailable)?;
         came_back = gone;
         for (key, lease) in listed {
-            kept.push(
-                protocol::LeaseKey { tenant: lease.tenant, task: key.task, attempt: key.attempt }
-                    .into(),
-            );
+            kept.push(key.into());
             connection.hold(key, lease);
         }
     }
     info!(
-        executor = %session.executor, session = %session.id, pool = %session.pool, epoch, leases = kept.len(),
+        executor = %session.executor, session = %session.id, pool = %session.pool, %epoch, leases = kept.len(),
         "Executor `{}` is connected", session.executor
     );
     // The welcome comes first: nothing may be assigned before it.
     let welcome = Welcome {
-        epoch: epoch.unsigned_abs(),
+        epoch: epoch.0.unsigned_abs(),
         term_ms: u32::try_from(service.lease_term.as_millis()).unwrap_or(u32::MAX),
         kill_grace_ms: u32::try_from(service.kill_grace.as_millis()).unwrap_or(u32::MAX),
         leases: kept,
@@ -82,11 +78,11 @@ pub(super) async fn greet(
         return Err(refuse(Reason::Unavailable, "the stream is gone"));
     }
     service.fleet.connect(connection, came_back);
-    Ok((session.executor, session.pool))
+    Ok(SessionOwner { executor: session.executor, pool: session.pool })
 }
 
 /// The new epoch of the session and whether it was adopted; or a refusal.
-fn owned(opened: Opened, session: &NewSession) -> Result<(i64, bool), Refused> {
+fn owned(opened: Opened, session: &NewSession) -> Result<(Epoch, bool), Refused> {
     let (executor, pool) = (&session.executor, &session.pool);
     Err(match opened {
         Opened::Owned { epoch, adopted } => return Ok((epoch, adopted)),
@@ -122,19 +118,19 @@ async fn settle_unlisted(
     service: &StreamService,
     session: SessionId,
     last_assignment: u64,
-    held: &HashSet<HeldKey>,
-) -> Result<(Vec<(HeldKey, HeldLease)>, bool), StoreError> {
+    held: &HashSet<LeaseKey>,
+) -> Result<(Vec<(LeaseKey, HeldLease)>, bool), StoreError> {
     let (listed, gone): (Vec<_>, Vec<_>) = live(&service.db, &[session])
         .await?
         .into_iter()
-        .partition(|lease| held.contains(&lease.key.into()));
+        .partition(|lease| held.contains(&lease.key));
     let gone: Vec<Released> = gone
         .iter()
         .map(|lease| Released { key: lease.key, lease: HeldLease::of_live(lease) })
         .collect();
     // A higher assignment number never reached it.
     end_returned(&service.db, &gone, |lease| lease.assignment <= last_assignment).await?;
-    let held = listed.iter().map(|lease| (lease.key.into(), HeldLease::of_live(lease)));
+    let held = listed.iter().map(|lease| (lease.key, HeldLease::of_live(lease)));
     Ok((held.collect(), !gone.is_empty()))
 }
 
@@ -187,16 +183,13 @@ fn drivers(names: &[String]) -> DriverSet {
     DriverSet::of(names.iter().take(MAX_DRIVERS).filter_map(|name| name.parse().ok()))
 }
 
-/// The leases of a list, as keys.
-pub(super) fn keys(leases: &[Lease]) -> Result<HashSet<HeldKey>, Refused> {
+/// The leases of a list that came under `session`.
+pub(super) fn keys(leases: &[Lease], session: SessionId) -> Result<HashSet<LeaseKey>, Refused> {
     leases
         .iter()
-        .map(|lease| {
-            let key = protocol::LeaseKey::try_from(lease)
-                .map_err(|error| refuse(Reason::Invalid, &error.to_string()))?;
-            Ok(HeldKey { task: key.task, attempt: key.attempt })
-        })
-        .collect()
+        .map(|lease| lease.key(session))
+        .collect::<Result<_, _>>()
+        .map_err(|error| refuse(Reason::Invalid, &error.to_string()))
 }
 
 pub(super) fn refuse(reason: Reason, detail: &str) -> Refused {

@@ -3,9 +3,9 @@
 //! Messages go to the loops that process them in groups. The queues are bounded, so a slow database slows the executor
 //! down (backpressure).
 
-use super::hello::{Identity, greet, keys, plain, refuse};
+use super::hello::{greet, keys, plain, refuse};
 use super::service::StreamService;
-use crate::fleet::{HeldKey, Stream};
+use crate::fleet::Stream;
 use crate::heartbeat::Beat;
 use crate::output::OutputRoom;
 use crate::returned::end_returned;
@@ -20,8 +20,8 @@ use protocol::{FromExecutor, Heartbeat, MAX_OUTPUT_CHUNK, Output, Refused, Resul
 use runtime::clock;
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::LeaseKey;
 use store::output::NewChunk;
+use store::session::SessionOwner;
 use store::task::transition::EndedAttempt;
 use tonic::Streaming;
 use tracing::{debug, info, warn};
@@ -35,7 +35,7 @@ pub(super) struct Reader {
     incoming: Streaming<FromExecutor>,
     output_room: OutputRoom,
     /// After the first message.
-    identity: Option<Arc<Identity>>,
+    owner: Option<Arc<SessionOwner>>,
 }
 
 impl Reader {
@@ -44,7 +44,7 @@ impl Reader {
         stream: Stream,
         incoming: Streaming<FromExecutor>,
     ) -> Self {
-        Self { service, stream, incoming, output_room: OutputRoom::new(), identity: None }
+        Self { service, stream, incoming, output_room: OutputRoom::new(), owner: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -62,9 +62,9 @@ impl Reader {
             }
         }
         match greet(&self.service, &self.stream, &hello).await {
-            Ok(identity) => {
-                let pool = identity.1.clone();
-                self.identity = Some(Arc::new(identity));
+            Ok(owner) => {
+                let pool = owner.pool.clone();
+                self.owner = Some(Arc::new(owner));
                 // Unbounded, one message per connect: the loop starts the pool's worker if needed.
                 let _ = self.service.pools.send(pool);
             }
@@ -107,7 +107,7 @@ impl Reader {
         match message {
             Message::Hello(_) => Err(refuse(Reason::Invalid, "hello comes once a stream")),
             Message::Accepted(accepted) => {
-                let keys: Vec<HeldKey> = keys(&accepted.leases)?.into_iter().collect();
+                let keys = keys(&accepted.leases, self.stream.session)?;
                 self.service.fleet.accepted(self.stream.session, keys.into_iter());
                 Ok(())
             }
@@ -118,7 +118,7 @@ impl Reader {
     }
 
     async fn beat(&self, beat: Heartbeat) -> Result<(), Refused> {
-        let held = keys(&beat.held)?;
+        let held = keys(&beat.held, self.stream.session)?;
         if !self.service.fleet.knows(&self.stream) {
             // This heartbeat would get no reply: the executor must not wait for the end of its term.
             return Err(refuse(Reason::Unavailable, "this stream was given up; connect anew"));
@@ -164,7 +164,7 @@ impl Reader {
                 ended,
                 retry_after,
                 held,
-                of_another: if own { None } else { self.identity.clone() },
+                of_another: if own { None } else { self.owner.clone() },
                 after_output: self.service.output.queued(),
             });
         }
@@ -175,7 +175,7 @@ impl Reader {
     async fn output(&self, output: Output) -> Result<(), Refused> {
         let mut chunks = Vec::with_capacity(output.chunks.len());
         for chunk in output.chunks {
-            let key = chunk.lease.as_ref().map(protocol::LeaseKey::try_from).and_then(Result::ok);
+            let lease = chunk.lease.as_ref().and_then(|lease| lease.key(self.stream.session).ok());
             let stream = match chunk.stream() {
                 OutputStream::Stdout => store::output::Stream::Stdout,
                 OutputStream::Stderr => store::output::Stream::Stderr,
@@ -183,17 +183,14 @@ impl Reader {
                     return Err(refuse(Reason::Invalid, "output of no stream"));
                 }
             };
-            let Some(key) = key.filter(|_| chunk.data.len() <= MAX_OUTPUT_CHUNK) else {
+            let Some(lease) = lease.filter(|_| chunk.data.len() <= MAX_OUTPUT_CHUNK) else {
                 return Err(refuse(
                     Reason::Invalid,
                     "an output chunk without a lease, or over 64 KiB",
                 ));
             };
             chunks.push(NewChunk {
-                tenant: key.tenant,
-                task: key.task,
-                attempt: key.attempt,
-                session: self.stream.session,
+                lease,
                 stream,
                 seq: chunk.seq,
                 offset: chunk.offset,
@@ -228,13 +225,11 @@ impl Reader {
 /// Outcome of an attempt and `Retry-After` of the called server, with texts and counts bounded.
 fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duration>), Refused> {
     let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
-    let lease = result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;
-    let key = protocol::LeaseKey::try_from(lease).map_err(|error| invalid(&error))?;
-    let session = session_id(&result.session_id).map_err(|error| invalid(&error))?;
+    let lease = result.key().map_err(|error| invalid(&error))?;
     let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
     let reason = (!result.reason.is_empty()).then_some(result.reason);
     let ended = EndedAttempt {
-        lease: LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt, session },
+        lease,
         outcome,
         ran_ms: result.ran_ms,
         exit_code: result.exit_code,

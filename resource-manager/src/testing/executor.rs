@@ -2,13 +2,15 @@
 
 use super::World;
 use crate::fleet::{ExecutorConnection, Fleet, Stream};
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, PoolName, SessionId, TaskId};
 use domain::resources::Resources;
 use domain::task::DriverSet;
+use protocol::ToExecutor;
 use protocol::result_answer::Verdict;
 use protocol::to_executor::Message;
-use protocol::{LeaseKey, ToExecutor};
 use std::sync::atomic::{AtomicU64, Ordering};
+use store::session::SessionOwner;
 use tokio::sync::mpsc;
 
 /// Messages that fit into an outbox.
@@ -18,22 +20,21 @@ const OUTBOX: usize = 64;
 pub(crate) fn connect(
     fleet: &Fleet,
     stream: &Stream,
-    epoch: i64,
-    (executor, pool): (ExecutorId, PoolName),
+    epoch: Epoch,
+    owner: SessionOwner,
     capacity: Resources,
 ) {
-    connect_with(fleet, stream, epoch, (executor, pool), (capacity, DriverSet::default()));
+    connect_with(fleet, stream, epoch, owner, (capacity, DriverSet::default()));
 }
 
 fn connect_with(
     fleet: &Fleet,
     stream: &Stream,
-    epoch: i64,
-    (executor, pool): (ExecutorId, PoolName),
+    epoch: Epoch,
+    owner: SessionOwner,
     (capacity, drivers): (Resources, DriverSet),
 ) {
-    let offer = (capacity, 20_000);
-    let mut connection = ExecutorConnection::empty(stream.clone(), epoch, executor, pool, offer);
+    let mut connection = ExecutorConnection::empty(stream.clone(), epoch, owner, capacity, 20_000);
     connection.drivers = drivers;
     fleet.connect(connection, false);
 }
@@ -82,17 +83,16 @@ impl FakeExecutor {
         let (outbox, inbox) = mpsc::channel(outbox);
         let id = STREAMS.fetch_add(1, Ordering::Relaxed);
         let stream = Stream { id, session: SessionId::fresh(), outbox };
-        let (executor, pool): (ExecutorId, PoolName) =
-            (name.parse().unwrap(), "default".parse().unwrap());
-        world.store.open(stream.session, 1, (executor.clone(), pool.clone()));
+        let (executor, pool) = (name.parse().unwrap(), "default".parse().unwrap());
         let connected = Self { stream, executor, pool, inbox };
-        connect_with(&world.fleet, &connected.stream, 1, connected.identity(), offer);
+        world.store.open(connected.stream.session, Epoch(1), connected.identity());
+        connect_with(&world.fleet, &connected.stream, Epoch(1), connected.identity(), offer);
         connected
     }
 
     /// Its name and its pool.
-    pub(crate) fn identity(&self) -> (ExecutorId, PoolName) {
-        (self.executor.clone(), self.pool.clone())
+    pub(crate) fn identity(&self) -> SessionOwner {
+        SessionOwner { executor: self.executor.clone(), pool: self.pool.clone() }
     }
 
     /// The next message that was sent.
@@ -106,7 +106,7 @@ impl FakeExecutor {
         while let Some(message) = self.message() {
             let Message::Assignments(sent) = message else { panic!("{message:?}") };
             for assignment in sent.assignments {
-                tasks.push(LeaseKey::try_from(&assignment.lease.unwrap()).unwrap().task);
+                tasks.push(assignment.lease.unwrap().key(self.stream.session).unwrap().task);
             }
         }
         tasks
@@ -114,11 +114,11 @@ impl FakeExecutor {
 
     /// Verdicts on results since the last call, each message's in one list.
     pub(crate) fn verdicts(&mut self) -> Vec<Vec<(TaskId, Verdict)>> {
-        let mut messages = Vec::new();
+        let (session, mut messages) = (self.stream.session, Vec::new());
         while let Some(message) = self.message() {
             let Message::Results(sent) = message else { continue };
             let verdict = |answer: protocol::ResultAnswer| {
-                let task = LeaseKey::try_from(answer.lease.as_ref().unwrap()).unwrap().task;
+                let task = answer.lease.as_ref().unwrap().key(session).unwrap().task;
                 (task, answer.verdict())
             };
             messages.push(sent.answers.into_iter().map(verdict).collect());

@@ -6,20 +6,19 @@
 use super::FakeTask;
 use crate::lease_store::{LeaseStore, TransitionResults};
 use bus::Hint;
-use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
-use domain::target::origin_of_run;
-use domain::task::{AttemptOutcome, Event, State, next};
+use domain::epoch::Epoch;
+use domain::id::{NodeId, SessionId, TaskId, TenantId};
+use domain::task::{AttemptOutcome, Dispatch, Event, LeaseKey, Run, State, next};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
-use store::lease::{LeaseKey, LiveLease};
+use store::lease::LiveLease;
+use store::session::SessionOwner;
 use store::task::transition::{
     Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
 };
-
-type Owner = (ExecutorId, PoolName);
 
 #[derive(Clone, Default)]
 pub(crate) struct FakeStore(Arc<Mutex<Tables>>);
@@ -27,7 +26,7 @@ pub(crate) struct FakeStore(Arc<Mutex<Tables>>);
 #[derive(Default)]
 struct Tables {
     tasks: BTreeMap<(TenantId, TaskId), FakeTask>,
-    sessions: HashMap<SessionId, (i64, Owner)>,
+    sessions: HashMap<SessionId, (Epoch, SessionOwner)>,
     failures: HashMap<&'static str, StoreError>,
     meanwhile: HashMap<&'static str, Box<dyn FnOnce() + Send>>,
     calls: Vec<(&'static str, usize)>,
@@ -35,7 +34,7 @@ struct Tables {
 
 impl FakeStore {
     /// A session that this resource manager owns under `epoch`.
-    pub(crate) fn open(&self, session: SessionId, epoch: i64, owner: Owner) {
+    pub(crate) fn open(&self, session: SessionId, epoch: Epoch, owner: SessionOwner) {
         self.0.lock().sessions.insert(session, (epoch, owner));
     }
 
@@ -43,9 +42,7 @@ impl FakeStore {
     pub(crate) fn add(&self, task: FakeTask) -> Hint {
         let (tenant, id) = (TenantId::fresh(), TaskId::fresh());
         let hint = Hint {
-            tenant,
-            task: id,
-            dispatch_epoch: task.dispatch_epoch,
+            dispatch: Dispatch { tenant, task: id, epoch: task.dispatch_epoch },
             resources: task.resources,
             start_deadline_unix_ms: 0,
             driver: task.driver,
@@ -56,7 +53,7 @@ impl FakeStore {
 
     /// The task as it is now.
     pub(crate) fn task(&self, hint: &Hint) -> FakeTask {
-        self.0.lock().tasks[&(hint.tenant, hint.task)].clone()
+        self.0.lock().tasks[&(hint.dispatch.tenant, hint.dispatch.task)].clone()
     }
 
     pub(crate) fn state(&self, hint: &Hint) -> State {
@@ -65,7 +62,7 @@ impl FakeStore {
 
     /// Changes a task without the code under test.
     pub(crate) fn change(&self, hint: &Hint, change: impl FnOnce(&mut FakeTask)) {
-        change(self.0.lock().tasks.get_mut(&(hint.tenant, hint.task)).unwrap());
+        change(self.0.lock().tasks.get_mut(&(hint.dispatch.tenant, hint.dispatch.task)).unwrap());
     }
 
     /// The next call of `statement` fails, before it has any effect.
@@ -144,25 +141,21 @@ impl Tables {
     }
 
     fn place(&mut self, claim: &Claim) -> Option<Placed> {
-        let task = self.tasks.get_mut(&(claim.tenant, claim.task))?;
-        if task.dispatch_epoch != claim.dispatch_epoch {
+        let Dispatch { tenant, task: id, epoch } = claim.dispatch;
+        let task = self.tasks.get_mut(&(tenant, id))?;
+        if task.dispatch_epoch != epoch {
             return None;
         }
         task.state = next(task.state, Event::Placed)?;
         task.attempt += 1;
-        let lease = LeaseKey {
-            tenant: claim.tenant,
-            task: claim.task,
-            attempt: task.attempt,
-            session: claim.session,
-        };
+        let lease = LeaseKey { tenant, task: id, attempt: task.attempt, session: claim.session };
         (task.lease, task.assignment) = (Some(lease), claim.assignment);
         task.port_first = claim.port_first;
         Some(Placed {
             lease,
             assignment: claim.assignment,
-            run_json: task.run_json.clone(),
-            retry_json: task.retry_json.clone(),
+            run: task.run.clone(),
+            retry: task.retry.clone(),
             cap: Duration::from_secs(60),
             failures: task.failures,
             max_attempts: task.max_attempts,
@@ -200,13 +193,13 @@ impl LeaseStore for FakeStore {
         Ok(placed)
     }
 
-    async fn unplaced(&self, dispatches: &[(TenantId, TaskId, i32)]) -> Result<u64, StoreError> {
+    async fn unplaced(&self, dispatches: &[Dispatch]) -> Result<u64, StoreError> {
         self.begin("unplaced", dispatches.len())?;
         let mut tables = self.0.lock();
         let mut moved = 0;
-        for (tenant, id, dispatch_epoch) in dispatches {
+        for Dispatch { tenant, task: id, epoch } in dispatches {
             if let Some(task) = tables.tasks.get_mut(&(*tenant, *id))
-                && task.dispatch_epoch == *dispatch_epoch
+                && task.dispatch_epoch == *epoch
                 && let Some(to) = next(task.state, Event::Unplaced)
             {
                 task.state = to;
@@ -229,8 +222,8 @@ impl LeaseStore for FakeStore {
                 slots: task.resources.slots(),
                 failures: task.failures,
                 max_attempts: task.max_attempts,
-                retry_json: task.retry_json.clone(),
-                target: origin_of_run(&task.run_json),
+                retry: task.retry.clone(),
+                target: task.run.known().and_then(Run::target),
                 traceparent: None,
                 at_most_once: task.at_most_once,
                 cap: Duration::from_secs(60),
@@ -243,7 +236,7 @@ impl LeaseStore for FakeStore {
     async fn owners(
         &self,
         sessions: &[SessionId],
-    ) -> Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError> {
+    ) -> Result<HashMap<SessionId, SessionOwner>, StoreError> {
         self.begin("owners", sessions.len())?;
         let tables = self.0.lock();
         let owner = |id: &SessionId| tables.sessions.get(id).map(|(_, owner)| (*id, owner.clone()));

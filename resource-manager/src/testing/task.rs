@@ -1,24 +1,24 @@
 //! A task of the store in memory.
 
+use domain::epoch::Epoch;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, DriverName, State};
+use domain::task::{AttemptOutcome, DriverName, LeaseKey, RetryPolicy, State, StoredRun};
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::LeaseKey;
 
 /// What the statements read and write of a task.
 #[derive(Debug, Clone)]
 pub(crate) struct FakeTask {
     pub state: State,
-    pub dispatch_epoch: i32,
+    pub dispatch_epoch: Epoch,
     pub resources: Resources,
     pub driver: Option<DriverName>,
     pub attempt: u32,
     pub failures: u32,
     pub max_attempts: u32,
     pub at_most_once: bool,
-    pub run_json: String,
-    pub retry_json: Option<String>,
+    pub run: StoredRun,
+    pub retry: Option<RetryPolicy>,
     /// What its last end wrote: how long it waits, and for what.
     pub wait: Duration,
     pub held_for: Option<Arc<str>>,
@@ -34,15 +34,15 @@ impl FakeTask {
     pub(crate) fn queued() -> Self {
         Self {
             state: State::Queued,
-            dispatch_epoch: 1,
+            dispatch_epoch: Epoch(1),
             resources: Tier::Basic.resources(),
             driver: "noop".parse().ok(),
             attempt: 0,
             failures: 0,
             max_attempts: 3,
             at_most_once: false,
-            run_json: r#"{"noop":{}}"#.to_owned(),
-            retry_json: None,
+            run: StoredRun::read(r#"{"noop":{}}"#.to_owned()),
+            retry: None,
             wait: Duration::ZERO,
             held_for: None,
             lease: None,

@@ -39,8 +39,8 @@ pub(super) struct Publisher {
     refused: Arc<AtomicBool>,
 }
 
-/// The hints of one dispatch.
-struct Dispatch {
+/// The hints that one tick marked in a pool.
+struct Sending {
     pool: PoolName,
     batches: Vec<HintBatch>,
     /// Released when all outcomes are known and refused tasks are `ready` again.
@@ -71,17 +71,17 @@ impl Publisher {
             .collect();
         for batch in &batches {
             for hint in &batch.hints {
-                debug!(task.id = %hint.task, trace.id = batch.trace.trace_id(), hint.dispatch_epoch, "Task `{}` is queued", hint.task);
+                debug!(task.id = %hint.dispatch.task, trace.id = batch.trace.trace_id(), dispatch_epoch = %hint.dispatch.epoch, "Task `{}` is queued", hint.dispatch.task);
             }
         }
         MARKED.hit().await?;
         let span = info_span!("task.dispatch", %pool, tasks = hints.len());
         // It is never closed.
         let permit = Arc::clone(&self.unconfirmed).acquire_owned().await.ok();
-        let dispatch = Dispatch { pool: pool.clone(), batches, _permit: permit };
+        let hints = Sending { pool: pool.clone(), batches, _permit: permit };
         let (db, bus, refused) = (self.db.clone(), self.bus.clone(), Arc::clone(&self.refused));
         let sending = async move {
-            if let Err(error) = dispatch.send(&db, &bus, &refused).await {
+            if let Err(error) = hints.send(&db, &bus, &refused).await {
                 let cause = ErrorChain(&error).to_string();
                 warn!(
                     cause,
@@ -101,7 +101,7 @@ impl Publisher {
     }
 }
 
-impl Dispatch {
+impl Sending {
     async fn send(
         self,
         db: &SchedulerDb,
@@ -115,7 +115,7 @@ impl Dispatch {
         for (batch, outcome) in batches.iter().zip(&outcomes) {
             if !outcome.is_confirmed() {
                 PUBLISH_FAILED.with(&[outcome.as_str()]).inc_by(batch.hints.len() as u64);
-                back.extend(batch.hints.iter().map(|h| (h.tenant, h.task, h.dispatch_epoch)));
+                back.extend(batch.hints.iter().map(|hint| hint.dispatch));
             }
         }
         if back.is_empty() {

@@ -15,6 +15,7 @@ use crate::leader::Leader;
 use crate::metrics::LAG;
 use bus::{Bus, ConnectionState};
 use domain::batch::{Running, StopReason};
+use domain::epoch::Epoch;
 use domain::id::{PoolName, TenantId};
 use runtime::clock::{self, Instant};
 use runtime::config::SchedulerConfig;
@@ -25,7 +26,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::leadership::LeaderEpoch;
 use store::task::{ReadyStrand, Selection, transition};
 use store::turn::PoolTurn;
 use tracing::info;
@@ -54,7 +54,7 @@ pub(crate) struct Batcher {
     bus: Bus,
     leader: Arc<Leader>,
     settings: SchedulerConfig,
-    led: Option<LeaderEpoch>,
+    led: Option<Epoch>,
     pools: Vec<PoolName>,
     refreshed: Option<Instant>,
     turns_stored: Option<Instant>,
@@ -162,7 +162,7 @@ impl Batcher {
     }
 
     /// Dispatches in each pool; returns the number of tasks and what the next tick waits for.
-    async fn dispatch_all(&mut self, epoch: LeaderEpoch) -> Result<(u64, WaitsFor), StoreError> {
+    async fn dispatch_all(&mut self, epoch: Epoch) -> Result<(u64, WaitsFor), StoreError> {
         let (mut tasks, mut waits_for) = (0, WaitsFor::WakeUp);
         for pool in self.pools.clone() {
             let dispatched = self.dispatch(epoch, &pool).await?;

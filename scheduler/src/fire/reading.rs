@@ -6,6 +6,7 @@
 use super::clock::DbClock;
 use super::firing::Part;
 use super::shards::Shards;
+use domain::epoch::Epoch;
 use domain::time::Timestamp;
 use runtime::clock::{self, Instant, monotonic};
 use runtime::config::SchedulesConfig;
@@ -32,7 +33,7 @@ pub(crate) struct ReadTick {
     near: Duration,
     settings: SchedulesConfig,
     /// The shards that were read, with epoch and end of the read range.
-    read: BTreeMap<i16, (i64, Timestamp)>,
+    read: BTreeMap<i16, (Epoch, Timestamp)>,
     last_read: Option<Instant>,
 }
 

@@ -8,6 +8,7 @@ use super::clock::DbClock;
 use super::counted::SHARDS;
 use super::rendezvous::wanted;
 use bus::{Bus, Topic};
+use domain::epoch::Epoch;
 use domain::id::NodeId;
 use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
@@ -46,7 +47,7 @@ struct Held {
 /// An owned shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Owned {
-    epoch: i64,
+    epoch: Epoch,
     tzdb: String,
 }
 

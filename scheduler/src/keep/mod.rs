@@ -1,5 +1,5 @@
-//! Housekeeping: creates partitions, drops old ones, deletes expired idempotency rows, sessions, keys and events, and cancels tasks of
-//! deleted pools.
+//! Housekeeping: creates partitions, drops old ones, deletes expired idempotency rows, sessions, keys and consumers of events, and
+//! cancels tasks of deleted pools.
 
 mod seal;
 
@@ -9,7 +9,7 @@ use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
 use store::task::transition;
-use store::{StoreError, attempt_end, idempotency, key, load, output, partition, session, tenant};
+use store::{StoreError, attempt_end, event, idempotency, key, load, output, partition, session};
 use tracing::info;
 
 /// Rows per delete statement; keeps locks short.
@@ -33,13 +33,13 @@ impl KeepTick {
         let purged = idempotency::purge(db, self.limits.idempotency_retention, PURGE_BATCH).await;
         let sessions = session::prune(db, days, PURGE_BATCH).await;
         let keys = key::purge(db, days, PURGE_BATCH).await;
-        let events = tenant::prune_events(db, days, PURGE_BATCH).await;
+        let consumers = event::forget_expired(db, PURGE_BATCH).await;
         let loads = load::prune(db).await;
         let ends = attempt_end::prune(db).await;
         let cancelled = transition::pool_deleted(db, PURGE_BATCH).await;
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
-        let (keys, events, cancelled) = (keys?, events?, cancelled?);
+        let (keys, consumers, cancelled) = (keys?, consumers?, cancelled?);
         loads?;
         ends?;
         // Only now: partitions that were not dropped still count.
@@ -51,9 +51,10 @@ impl KeepTick {
             MOVED.with(&["pool_deleted"]).inc_by(cancelled);
             info!(cancelled, "Cancelled {cancelled} tasks of pools that were deleted");
         }
-        let done = made + dropped + purged + sessions + keys + events + cancelled;
+        let done = made + dropped + purged + sessions + keys + consumers + cancelled;
         let full = |rows: u64| i64::try_from(rows).is_ok_and(|rows| rows >= PURGE_BATCH);
-        let more = full(purged) || full(sessions) || full(keys) || full(events) || full(cancelled);
+        let more =
+            full(purged) || full(sessions) || full(keys) || full(consumers) || full(cancelled);
         Ok(if more { TickOutcome::now(done) } else { TickOutcome::idle(done) })
     }
 }

@@ -44,7 +44,7 @@ impl Loops {
             };
             self.fire_part(name, part, tick);
         }
-        self.follow(Arc::clone(&shards));
+        self.count_ends();
         self.keep_fires(KeepFires::new(self.db.clone(), self.bus.clone(), shards, clock, judge));
         self.tell_missed(settings.missed_after);
     }
@@ -119,8 +119,8 @@ impl Loops {
         });
     }
 
-    fn follow(&self, shards: Arc<Shards>) {
-        let streaks = tokio::sync::Mutex::new(StreakTick::new(self.db.clone(), shards));
+    fn count_ends(&self) {
+        let streaks = tokio::sync::Mutex::new(StreakTick::new(self.db.clone()));
         let ticker =
             Ticker::new("schedule_streaks", TickPolicy::every(READ_POLL)).health(&self.health);
         let shutdown = self.shutdown.clone();

@@ -2,7 +2,7 @@
 
 use crate::world::{World, seconds};
 use domain::id::{TaskId, TenantId};
-use domain::task::Delivery;
+use domain::task::{Delivery, Labels, TaskSpec};
 use std::time::Duration;
 use store::connect::SubmitDb;
 use store::task::submit::{NewTask, SubmitAnswer, insert};
@@ -24,8 +24,7 @@ fn delayed(tenant: TenantId, delay: Duration) -> NewTask {
         pool: template.pool,
         tier: template.tier,
         resources: template.resources,
-        run_json: serde_json::to_string(&template.run).unwrap(),
-        driver: "noop".parse().ok(),
+        spec: TaskSpec { run: template.run, retry: None, labels: Labels::new() },
         delay: Some(delay),
         run_at: None,
         delay_tolerance: template.delay_tolerance,
@@ -35,10 +34,8 @@ fn delayed(tenant: TenantId, delay: Duration) -> NewTask {
         flexible: false,
         concurrency_key: None,
         max_attempts: 1,
-        retry_json: None,
         delivery: Delivery::AtLeastOnce,
         unique_key: None,
-        labels_json: None,
         traceparent: None,
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,

@@ -17,9 +17,14 @@ async fn what_the_doctor_finds_is_in_the_metrics_and_so_is_when_it_looked() {
     let running = world.scheduler().await;
     let found = async || shown("berth_doctor_findings{check=\"schedules_malformed\"} 1");
     testkit::poll::until("it is found", Duration::from_secs(30), found).await.unwrap();
-    for sound in
-        ["fire_early", "batcher_missing", "shards_unowned", "leases_overlap", "queue_arguments"]
-    {
+    for sound in [
+        "fire_early",
+        "batcher_missing",
+        "shards_unowned",
+        "leases_overlap",
+        "placement_stalled",
+        "queue_arguments",
+    ] {
         assert!(shown(&format!("berth_doctor_findings{{check=\"{sound}\"}} 0")), "{sound}");
         assert!(shown(&format!("berth_doctor_not_seen{{check=\"{sound}\"}} 0")), "{sound}");
     }

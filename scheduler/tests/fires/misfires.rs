@@ -116,10 +116,10 @@ async fn what_nobody_fires_is_told_within_a_minute_by_name() {
     world.until("some shards are taken", SECOND * 20, &some).await;
     world.sql(&format!("update schedule_shard set open = coalesce({owned}, false)")).await;
     world.put(&scope, &schedule("good", every("1s"))).await;
-    let query = "select count(*) = 1 from tenant_event where kind = 'fire_missed' and detail ->> 'schedule' = 'stuck'";
+    let query = "select count(*) = 1 from task_event where kind = 'fire_missed' and detail ->> 'schedule' = 'stuck'";
     world.until("it is reported", SECOND * 20, query).await;
     let fires = "select count(*) >= 3 from schedule_fire";
     world.until("the good one fires", SECOND * 20, fires).await;
     running.stop().await;
-    assert_eq!(world.number("select count(*) from tenant_event").await, 1);
+    assert_eq!(world.number("select count(*) from task_event").await, 1);
 }

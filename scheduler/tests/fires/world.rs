@@ -47,7 +47,11 @@ impl World {
     }
 
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        let database = TestDatabase::new().await.unwrap();
+        Self::on(TestDatabase::new().await.unwrap(), settings)
+    }
+
+    /// On a database of one's choice.
+    pub fn on(database: TestDatabase, settings: &[(&str, &str)]) -> Self {
         let mut environment = vec![
             ("BERTH_DATABASE__URL".to_owned(), database.owner_url().to_owned()),
             ("BERTH_DATABASE__SERVICE_PASSWORD".to_owned(), SERVICE_PASSWORD.to_owned()),
@@ -84,13 +88,13 @@ impl World {
         let tenant = TenantId::fresh();
         let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()).unwrap() };
         store::tenant::create(&self.admin, &new, By::SYSTEM).await.unwrap();
-        TenantScope::new(tenant)
+        TenantScope::of_role(tenant)
     }
 
     /// Puts the tenant on a plan of its own.
     pub async fn allow(&self, scope: &TenantScope, limits: &PlanLimits) {
         let plan: PlanName = "own".parse().unwrap();
-        store::plan::put(&self.admin, (&plan, None), limits, By::SYSTEM).await.unwrap();
+        store::plan::put(&self.admin, &plan, None, limits, By::SYSTEM).await.unwrap();
         let change = TenantChange { plan: Some(plan), weight: None };
         store::tenant::change(&self.admin, scope.tenant(), &change, By::SYSTEM).await.unwrap();
     }

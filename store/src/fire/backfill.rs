@@ -224,8 +224,8 @@ impl LockedSchedule {
             .iter()
             .zip(due)
             .filter(|(id, _)| won.contains(&id.uuid()))
-            .map(|(id, due_at)| task(of, *id, (*due_at, Duration::ZERO)))
-            .collect::<Result<Vec<_>, _>>()?;
+            .map(|(id, due_at)| task(of, *id, *due_at, Duration::ZERO))
+            .collect::<Vec<_>>();
         let refused = submit(&mut *tx, &tasks).await?;
         if refused.is_empty() {
             return Ok(tasks.len());

@@ -13,7 +13,7 @@ pub(super) async fn hold(
     node: NodeId,
     shards: &[ShardEpoch],
 ) -> Result<Vec<i16>, StoreError> {
-    let mut sorted: Vec<_> = shards.iter().map(|at| (at.shard, at.epoch)).collect();
+    let mut sorted: Vec<_> = shards.iter().map(|at| (at.shard, at.epoch.0)).collect();
     sorted.sort_unstable();
     let (numbers, epochs): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
     let query = sqlx::query!(

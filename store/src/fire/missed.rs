@@ -41,7 +41,7 @@ pub async fn tell_missed(
                 update schedule s set told_missed = s.due_at from missed m
                 where s.id = any (array[m.id]) returning s.tenant_id, s.id, s.name, s.due_at
             ), told as (
-                insert into tenant_event (tenant_id, kind, detail)
+                insert into task_event (tenant_id, kind, detail)
                 select n.tenant_id, 'fire_missed', jsonb_build_object('schedule', n.name,
                     'schedule_id', 'schedule_' || replace(n.id::text, '-', ''), 'due_at', n.due_at) from noted n
             )

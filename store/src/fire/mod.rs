@@ -5,9 +5,9 @@
 
 mod awaited;
 mod backfill;
+mod count_ends;
 mod facts;
 mod fence;
-mod follow;
 mod missed;
 mod outdated;
 mod past;
@@ -20,7 +20,7 @@ mod write;
 
 pub use awaited::{Awaited, awaited, resume_after};
 pub use backfill::{BackfillStep, backfill_step, backfills, postpone_backfill};
-pub use follow::{Followed, PausedForFailures, count_ends, followed};
+pub use count_ends::{CountedEnds, PausedForFailures, count_ends};
 pub use missed::{Missed, tell_missed};
 pub use outdated::{MovedDue, Outdated, move_due, outdated};
 pub use pause_unreadable::{Unreadable, pause_unreadable};

@@ -41,8 +41,8 @@ pub struct Facts {
     pub overlap: Overlap,
     /// It is paused.
     pub paused: bool,
-    /// How its tasks end is followed.
-    pub followed: bool,
+    /// How its tasks end is counted.
+    pub counts_ends: bool,
     /// When it was made.
     pub created_at: Timestamp,
     /// By what it was made.

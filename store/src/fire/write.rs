@@ -3,8 +3,8 @@
 //! The shards' rows first, then the schedules', by id, then tasks: every writer locks in this order. What is decided in between is
 //! decided by pure code, over what is locked. A due time that has a row already makes no task, whoever wrote it.
 
+use super::count_ends::count_ends_of;
 use super::facts;
-use super::follow::follow;
 use super::record::Facts;
 use super::verdict::{Verdict, VerdictRow};
 use super::{Due, fence};
@@ -120,7 +120,7 @@ impl<'a> Group<'a> {
                     key_id: &facts.created_by,
                 };
                 if let Some(id) = row.task {
-                    tasks.push(task(maker, id, (row.due_at, row.delay))?);
+                    tasks.push(task(maker, id, row.due_at, row.delay));
                 }
             }
         }
@@ -153,7 +153,7 @@ impl<'a> Group<'a> {
         }
         let refused = submit(tx, &self.tasks).await?;
         self.refuse(tx, &refused).await?;
-        self.follow(tx, &refused).await?;
+        self.count_ends(tx, &refused).await?;
         self.forget(tx).await?;
         for (facts, verdict) in &self.of {
             written.rows.extend(verdict.rows.iter().map(|row| match row.task {
@@ -262,8 +262,8 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Follows the tasks of those schedules that are to pause when too many fail: the others cost nothing.
-    async fn follow(
+    /// Has the ends of tasks counted of those schedules that are to pause when too many fail: the others cost nothing.
+    async fn count_ends(
         &self,
         tx: &mut PgConnection,
         refused: &HashMap<TaskId, TaskId>,
@@ -273,11 +273,11 @@ impl<'a> Group<'a> {
         let made: Vec<_> = self
             .of
             .iter()
-            .filter(|(facts, _)| facts.followed)
+            .filter(|(facts, _)| facts.counts_ends)
             .flat_map(|(facts, verdict)| verdict.rows.iter().map(move |row| (facts.due, row.task)))
             .filter_map(|(due, task)| Some((due, task.filter(|task| stored.contains(task))?)))
             .collect();
-        follow(tx, &made).await
+        count_ends_of(tx, &made).await
     }
 
     /// Notes of due times that made no task after all, because one of the template's unique key lives.

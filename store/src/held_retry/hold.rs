@@ -1,8 +1,8 @@
 //! Keeps in mind which tasks wait for which target, in the transaction in which their attempts end.
 
 use crate::StoreError;
-use crate::lease::LeaseKey;
 use crate::statement::named;
+use domain::task::LeaseKey;
 use domain::time::millis;
 use sqlx::PgConnection;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// What a retry waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldRetry {
-    /// Scheme, host and port; see [`domain::target::origin_of_run`].
+    /// Scheme, host and port; see [`domain::target::origin_of`].
     pub target: Arc<str>,
     /// It does not go before this has passed, however well its target does.
     pub back_off: Duration,

@@ -1,16 +1,16 @@
 //! Reads the live leases of sessions: of one when a resource manager adopts it, of several when results of earlier ones come.
-
-use super::LeaseKey;
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::named;
+use crate::task::spec;
 use domain::id::{SessionId, TaskId, TenantId};
 use domain::resources::Resources;
 use domain::target::{ORIGIN_BYTES, origin_of_run};
+use domain::task::{LeaseKey, RetryPolicy};
 use std::time::Duration;
 
 /// A live lease with what settling it needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LiveLease {
     /// The lease.
     pub key: LeaseKey,
@@ -26,8 +26,8 @@ pub struct LiveLease {
     pub failures: u32,
     /// Limit on charged attempts.
     pub max_attempts: u32,
-    /// Retry policy as JSON; `None` is the default policy.
-    pub retry_json: Option<String>,
+    /// Its retry policy; `None` is the default policy.
+    pub retry: Option<RetryPolicy>,
     /// What it calls, where that is known.
     pub target: Option<String>,
     /// W3C traceparent of the submit.
@@ -78,7 +78,7 @@ pub async fn live(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LiveLease>, S
             slots: row.slots.unsigned_abs(),
             failures: row.failures.unsigned_abs(),
             max_attempts: row.max_attempts.unsigned_abs(),
-            retry_json: row.retry,
+            retry: spec::retry(row.retry.as_deref()),
             target: row.run.as_deref().and_then(origin_of_run),
             traceparent: row.traceparent,
             at_most_once: row.at_most_once,

@@ -1,10 +1,9 @@
 //! Finds the leases whose task was cancelled.
-
-use super::LeaseKey;
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::named;
 use domain::id::{SessionId, TaskId, TenantId};
+use domain::task::LeaseKey;
 
 /// The leases of `sessions` in `cancelling`: their executors are to be told, until they confirm.
 ///

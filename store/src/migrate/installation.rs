@@ -6,6 +6,15 @@
 use crate::StoreError;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 
+/// Another cluster numbers its transactions anew: what has not been read of the event log comes before all of them, and the cursors begin
+/// there. Events that were read have no consumer any more.
+const RESTART_EVENTS: &str = "
+    update task_event e set schedule_id = null from event_cursor c
+        where c.consumer = 'schedules' and e.schedule_id is not null and (e.txid, e.seq) <= (c.txid, c.seq);
+    update task_event set txid = 0 where schedule_id is not null;
+    update event_cursor set txid = 0, seq = -1;
+    delete from event_consumer";
+
 /// Notes the place; `restored`: an operator says that it was restored, where nothing else would show it. Why schedules are held, if so.
 pub(super) async fn note_place(
     connection: &mut PgConnection,
@@ -19,10 +28,16 @@ pub(super) async fn note_place(
         from (select o.only_one, berth_place() as place, {restored} or coalesce(o.place <> berth_place(), false) as moved
             from installation o for update) n
         where n.only_one = i.only_one
-        returning i.held_because"
+        returning i.held_because, n.moved"
     );
     let row = tx.fetch_optional(AssertSqlSafe(sql)).await?;
-    let held = row.map(|row| row.try_get::<Option<String>, _>(0)).transpose()?.flatten();
+    let (held, moved) = match row {
+        Some(row) => (row.try_get::<Option<String>, _>(0)?, row.try_get::<bool, _>(1)?),
+        None => (None, false),
+    };
+    if moved {
+        tx.execute(RESTART_EVENTS).await?;
+    }
     if held.is_some() {
         // Whoever fires now fires no more.
         let give_up =

@@ -4,19 +4,13 @@ use super::Stream;
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::named;
-use domain::id::{SessionId, TaskId, TenantId};
+use domain::task::LeaseKey;
 
 /// A chunk as the executor sent it.
 #[derive(Debug, Clone)]
 pub struct NewChunk {
-    /// Whose task.
-    pub tenant: TenantId,
-    /// Which task.
-    pub task: TaskId,
-    /// Which attempt.
-    pub attempt: u32,
-    /// The session that sent it; must hold the lease.
-    pub session: SessionId,
+    /// The attempt that wrote it; its session must hold the lease.
+    pub lease: LeaseKey,
     /// Which stream.
     pub stream: Stream,
     /// Counts up from 0 within the stream.
@@ -34,10 +28,11 @@ pub struct NewChunk {
 /// # Errors
 /// When the database cannot answer.
 pub async fn insert(db: &RmDb, chunks: &[NewChunk]) -> Result<u64, StoreError> {
-    let tenants: Vec<_> = chunks.iter().map(|c| c.tenant.uuid()).collect();
-    let tasks: Vec<_> = chunks.iter().map(|c| c.task.uuid()).collect();
-    let attempts: Vec<i32> = chunks.iter().map(|c| i32::try_from(c.attempt).unwrap_or(0)).collect();
-    let sessions: Vec<_> = chunks.iter().map(|c| c.session.uuid()).collect();
+    let tenants: Vec<_> = chunks.iter().map(|c| c.lease.tenant.uuid()).collect();
+    let tasks: Vec<_> = chunks.iter().map(|c| c.lease.task.uuid()).collect();
+    let attempts: Vec<i32> =
+        chunks.iter().map(|c| i32::try_from(c.lease.attempt).unwrap_or(0)).collect();
+    let sessions: Vec<_> = chunks.iter().map(|c| c.lease.session.uuid()).collect();
     let streams: Vec<i16> = chunks.iter().map(|c| c.stream.number()).collect();
     let seqs: Vec<i32> = chunks.iter().map(|c| i32::try_from(c.seq).unwrap_or(i32::MAX)).collect();
     let offsets: Vec<i64> =

@@ -74,7 +74,7 @@ pub async fn put(
     put: PutPool,
     by: By,
 ) -> Result<PoolStored, StoreError> {
-    store(db, (pool, put.if_version), |_| put.settings.clone(), by).await
+    store(db, pool, put.if_version, |_| put.settings.clone(), by).await
 }
 
 /// Changes what `change` names of `pool`, in the request of `by`; stores it where there is none.
@@ -87,7 +87,7 @@ pub async fn set(
     change: PoolChange,
     by: By,
 ) -> Result<PoolStored, StoreError> {
-    store(db, (pool, None), |before| change.over(before), by).await
+    store(db, pool, None, |before| change.over(before), by).await
 }
 
 impl PoolChange {
@@ -110,7 +110,8 @@ impl PoolChange {
 
 async fn store(
     db: &AdminDb,
-    (pool, if_version): (&PoolName, Option<i64>),
+    pool: &PoolName,
+    if_version: Option<i64>,
     wanted: impl Fn(Option<&PoolRecord>) -> PoolSettings,
     by: By,
 ) -> Result<PoolStored, StoreError> {

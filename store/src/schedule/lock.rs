@@ -32,13 +32,21 @@ pub(super) async fn now(tx: &mut PgConnection) -> Result<Timestamp, StoreError> 
     Ok(named("schedule.now", query.fetch_all(tx)).await?.first().copied().unwrap_or_default())
 }
 
-/// What a schedule fires first whose timing holds from `after` on; `None`: nothing, ever.
-pub(super) fn first(id: ScheduleId, reckoner: &Reckoner, after: Timestamp) -> Option<Coming> {
-    let source = Source { reckoner, after, until: None };
-    first_coming(id, &[source], Coming::after(after)).or_else(|| {
-        // A fixed delay counts from its first task's end, and where there is none, from here.
-        reckoner.after_end(after).map(|due| Coming::of(id, reckoner, due.at))
-    })
+/// What a schedule fires first whose timing holds from `after` on; `None`: nothing, ever. As many due times are found as come within
+/// its jitter: on a thread that may take its time.
+pub(super) async fn first(
+    id: ScheduleId,
+    reckoner: Reckoner,
+    after: Timestamp,
+) -> Result<Option<Coming>, StoreError> {
+    let find = move || {
+        let source = Source { reckoner: &reckoner, after, until: None };
+        first_coming(id, &[source], Coming::after(after)).or_else(|| {
+            // A fixed delay counts from its first task's end, and where there is none, from here.
+            reckoner.after_end(after).map(|due| Coming::of(id, &reckoner, due.at))
+        })
+    };
+    tokio::task::spawn_blocking(find).await.map_err(|_| StoreError::Busy)
 }
 
 /// [`lock`] for whoever edits the schedule. Where it counts from the end of a task, and that has ended, it is due as a scheduler would
@@ -84,7 +92,7 @@ pub fn reckoner(
     timing: &Timing,
     created_at: Timestamp,
 ) -> Result<Reckoner, StoreError> {
-    Reckoner::new(timing, created_at).map_err(|error| StoreError::Malformed {
+    Reckoner::stored(timing, created_at).map_err(|error| StoreError::Malformed {
         what: "timing",
         row: id.to_string(),
         value: error.to_string(),

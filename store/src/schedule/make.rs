@@ -1,12 +1,10 @@
 //! Makes a task of a schedule's template.
 
-use super::record::write_json;
-use crate::StoreError;
 use crate::task::submit::{FiredBy, NewTask};
 use domain::batch::ConcurrencyKey;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, TaskTemplate};
-use domain::task::DriverName;
+use domain::task::TaskSpec;
 use domain::time::Timestamp;
 use std::time::Duration;
 
@@ -24,23 +22,22 @@ pub(crate) struct Maker<'a> {
 }
 
 /// The task of the due time `due_at`, to run `delay` after it is stored. Tasks that are to run one after the other share a key of their schedule's own.
-pub(crate) fn task(
-    of: Maker<'_>,
-    id: TaskId,
-    (due_at, delay): (Timestamp, Duration),
-) -> Result<NewTask, StoreError> {
+pub(crate) fn task(of: Maker<'_>, id: TaskId, due_at: Timestamp, delay: Duration) -> NewTask {
     let Maker { tenant, schedule, name, overlap, template, key_id } = of;
     let own_key = || overlap.is_buffered().then(|| ConcurrencyKey(schedule.to_string().into()));
-    let labels = (!template.labels.is_empty()).then_some(&template.labels);
-    Ok(NewTask {
+    let spec = TaskSpec {
+        run: template.run.clone(),
+        retry: template.retry.clone(),
+        labels: template.labels.clone(),
+    };
+    NewTask {
         tenant,
         id,
         name: template.name.clone(),
         pool: template.pool.clone(),
         tier: template.tier,
         resources: template.resources,
-        run_json: write_json("template", &template.run)?,
-        driver: DriverName::try_from(&template.run).ok(),
+        spec,
         delay: (!delay.is_zero()).then_some(delay),
         run_at: None,
         delay_tolerance: template.delay_tolerance,
@@ -54,18 +51,12 @@ pub(crate) fn task(
             .map(|key| ConcurrencyKey(key.into()))
             .or_else(own_key),
         max_attempts: template.max_attempts,
-        retry_json: template
-            .retry
-            .as_ref()
-            .map(|retry| write_json("template", retry))
-            .transpose()?,
         delivery: template.delivery,
         unique_key: template.unique_key.clone(),
-        labels_json: labels.map(|labels| write_json("template", labels)).transpose()?,
         traceparent: None,
         key_id: key_id.to_owned(),
         schedule: Some(FiredBy { schedule, name: name.to_owned(), due_at }),
         rerun_of: None,
         idempotency: None,
-    })
+    }
 }

@@ -134,10 +134,10 @@ async fn create(
         return Ok(PutAnswer::QuotaReached { limit });
     }
     let (id, at) = (ScheduleId::fresh(), now(&mut *tx).await?);
-    let Ok(reckoner) = domain::schedule::Reckoner::new(&new.timing, at) else {
+    let Ok(reckoner) = reckoner(id, &new.timing, at) else {
         return Ok(PutAnswer::NeverFires);
     };
-    let Some(coming) = first(id, &reckoner, at) else {
+    let Some(coming) = first(id, reckoner, at).await? else {
         return Ok(PutAnswer::NeverFires);
     };
     let record = ScheduleRecord {
@@ -282,7 +282,7 @@ async fn retime(
     let Ok(reckoner) = reckoner(record.id, &record.timing, record.created_at) else {
         return Ok(false);
     };
-    let Some(first) = first(record.id, &reckoner, at) else { return Ok(false) };
+    let Some(first) = first(record.id, reckoner, at).await? else { return Ok(false) };
     let coming = old.map_or(first, |old| old.min(first));
     (record.next_at, record.next_fire_at) = (Some(coming.due_at), Some(coming.fire_at));
     (record.awaits, record.ended_at) = (None, None);

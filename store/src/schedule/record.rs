@@ -38,7 +38,7 @@ pub struct ScheduleRecord {
     pub created_by: String,
     /// It is paused when so many of its tasks in a row have not succeeded; `None`: never. See [`domain::schedule::FailureStreak`].
     pub pause_after_failures: Option<u32>,
-    /// So many of them have not, in a row; 0 where they are not followed.
+    /// So many of them have not, in a row; 0 where they are not counted.
     pub failures_in_row: u32,
     /// Since when, by whom and why it is paused.
     pub paused: Option<Pause>,

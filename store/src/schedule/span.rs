@@ -8,7 +8,7 @@ use super::record::{ScheduleRecord, read_json};
 use crate::StoreError;
 use crate::statement::named;
 use domain::id::ScheduleId;
-use domain::schedule::{Coming, Reckoner, Source, Timing, first_coming};
+use domain::schedule::{Coming, Reckoner, Source, Steps, Timing, first_coming};
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 
@@ -41,10 +41,12 @@ pub(super) async fn keep(
         }
     }
     if let Some(kept) = kept.filter(|_| !has_jitter) {
-        // Edits that no due time lies between leave nothing to keep.
+        // Edits that no due time lies between leave nothing to keep. Where that takes too long to tell, it is kept.
         let reckoner = reckoner(schedule.id, &schedule.timing, schedule.created_at)?;
-        let next = reckoner.next_after(kept.max(schedule.due_after()));
-        if coming.due_at <= kept && next.is_none_or(|due| due.at > at) {
+        let steps = Steps::new(Steps::OF_A_CHECK);
+        let next = reckoner.next_within(kept.max(schedule.due_after()), &steps);
+        let is_none_between = !steps.is_out() && next.is_none_or(|due| due.at > at);
+        if coming.due_at <= kept && is_none_between {
             return Ok(());
         }
     }

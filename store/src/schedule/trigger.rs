@@ -71,7 +71,7 @@ pub async fn trigger(
             template: &found.template,
             key_id: by,
         };
-        let made = task(of, TaskId::fresh(), (found.now, Duration::ZERO))?;
+        let made = task(of, TaskId::fresh(), found.now, Duration::ZERO);
         let id = made.id;
         match in_transaction(&mut tx, &[made]).await?.first() {
             Some(SubmitAnswer::Created(_)) => {}

@@ -4,6 +4,7 @@ use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::{named, repeated};
 use crate::task::transition::lease_lapsed_of_sessions;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, SessionId};
 use uuid::Uuid;
 
@@ -16,7 +17,7 @@ pub async fn end(
     db: &RmDb,
     owner: NodeId,
     session: SessionId,
-    epoch: i64,
+    epoch: Epoch,
     reason: &str,
 ) -> Result<Option<u64>, StoreError> {
     repeated(|| async {
@@ -26,7 +27,7 @@ pub async fn end(
                 where id = $1 and owner = $2 and owner_epoch = $3 and state <> 'over' returning id",
             session.uuid(),
             owner.uuid(),
-            epoch,
+            epoch.0,
             reason
         );
         let Some(id): Option<Uuid> = named("session.end", query.fetch_optional(&mut *tx)).await? else {

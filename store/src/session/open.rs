@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::connect::RmDb;
 use crate::drivers::to_text;
 use crate::statement::{named, repeated};
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, NodeId, PoolName, SessionId};
 use domain::pool::MaxExecutor;
 use domain::resources::{Dimension, Resources};
@@ -43,7 +44,7 @@ pub enum Opened {
     /// Owned now, under this epoch; `adopted` where it existed before.
     Owned {
         /// The owner's epoch.
-        epoch: i64,
+        epoch: Epoch,
         /// True where it existed before.
         adopted: bool,
     },
@@ -91,7 +92,7 @@ async fn adopt(
     session: &NewSession,
     owner: NodeId,
     term: Duration,
-) -> Result<Option<i64>, StoreError> {
+) -> Result<Option<Epoch>, StoreError> {
     let query = sqlx::query_scalar!(
         "update executor_session
             set owner = $2, owner_epoch = owner_epoch + 1,
@@ -112,7 +113,7 @@ async fn adopt(
         size(session.capacity.ports),
         to_text(&session.drivers)
     );
-    named("session.adopt", query.fetch_optional(db.pool())).await
+    Ok(named("session.adopt", query.fetch_optional(db.pool())).await?.map(Epoch))
 }
 
 /// `None` where there is a session of this id.
@@ -154,7 +155,7 @@ async fn open(
     );
     let opened = named("session.open", query.execute(&mut *tx)).await?.rows_affected() == 1;
     named("commit", tx.commit()).await?;
-    Ok(opened.then_some(Opened::Owned { epoch: 1, adopted: false }))
+    Ok(opened.then_some(Opened::Owned { epoch: Epoch(1), adopted: false }))
 }
 
 /// Why the session may not be opened, if it may not.

@@ -5,6 +5,15 @@ use crate::connect::RmDb;
 use crate::statement::named;
 use domain::id::{NodeId, SessionId};
 
+/// Whether a session is in quarantine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionQuarantine {
+    /// The session.
+    pub session: SessionId,
+    /// Its executor gets nothing but probes.
+    pub held: bool,
+}
+
 /// Notes of each session of `owner` whether it is in quarantine; a session that is over stays as it ended.
 ///
 /// # Errors
@@ -12,10 +21,10 @@ use domain::id::{NodeId, SessionId};
 pub async fn quarantine(
     db: &RmDb,
     owner: NodeId,
-    sessions: &[(SessionId, bool)],
+    sessions: &[SessionQuarantine],
 ) -> Result<(), StoreError> {
-    let ids: Vec<_> = sessions.iter().map(|(session, _)| session.uuid()).collect();
-    let held: Vec<bool> = sessions.iter().map(|(_, held)| *held).collect();
+    let ids: Vec<_> = sessions.iter().map(|of| of.session.uuid()).collect();
+    let held: Vec<bool> = sessions.iter().map(|of| of.held).collect();
     let query = sqlx::query!(
         "update executor_session s set quarantined_at = case when i.held then coalesce(s.quarantined_at, now()) end
             from unnest($1::uuid[], $2::boolean[]) as i(id, held)

@@ -3,6 +3,7 @@
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::{named, repeated};
+use domain::epoch::Epoch;
 use domain::id::{NodeId, SessionId};
 use domain::time::millis;
 use std::time::Duration;
@@ -13,7 +14,7 @@ pub struct Renewal {
     /// The session.
     pub session: SessionId,
     /// Under which the caller owns it.
-    pub epoch: i64,
+    pub epoch: Epoch,
     /// True once the executor wants no more work.
     pub draining: bool,
 }
@@ -41,7 +42,7 @@ pub async fn renew(
     // Of two heartbeats of a session the one that drains counts.
     sorted.sort_by_key(|r| (r.session, !r.draining));
     let ids: Vec<_> = sorted.iter().map(|r| r.session.uuid()).collect();
-    let epochs: Vec<i64> = sorted.iter().map(|r| r.epoch).collect();
+    let epochs: Vec<i64> = sorted.iter().map(|r| r.epoch.0).collect();
     let draining: Vec<bool> = sorted.iter().map(|r| r.draining).collect();
     let live: std::collections::HashSet<_> = repeated(|| async {
         let query = sqlx::query!(
@@ -63,7 +64,7 @@ pub async fn renew(
     })
     .await?
     .into_iter()
-    .map(|row| (row.id, row.owner_epoch))
+    .map(|row| (row.id, Epoch(row.owner_epoch)))
     .collect();
     let answer = |r: &Renewal| {
         if live.contains(&(r.session.uuid(), r.epoch)) { Renewed::Live } else { Renewed::Over }

@@ -4,6 +4,7 @@ use super::ShardEpoch;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
+use domain::epoch::Epoch;
 use domain::id::NodeId;
 use domain::time::{Timestamp, millis};
 use std::time::Duration;
@@ -57,7 +58,7 @@ pub async fn beat(db: &SchedulerDb, node: NodeId, term: Duration) -> Result<Beat
         shards: shards
             .into_iter()
             .map(|row| Shard {
-                at: ShardEpoch { shard: row.shard, epoch: row.epoch },
+                at: ShardEpoch { shard: row.shard, epoch: Epoch(row.epoch) },
                 owner: row.owner.map(NodeId),
                 tzdb: row.tzdb,
             })

@@ -15,11 +15,13 @@ pub use prepare::prepare;
 pub use take::take;
 pub use tzdb::set_tzdb;
 
-/// A shard owned under a number. A later owner has a higher one.
+use domain::epoch::Epoch;
+
+/// A shard and the epoch under which it is owned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ShardEpoch {
     /// Which.
     pub shard: i16,
-    /// Under which number.
-    pub epoch: i64,
+    /// Under which epoch.
+    pub epoch: Epoch,
 }

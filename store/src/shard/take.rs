@@ -4,6 +4,7 @@ use super::ShardEpoch;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
+use domain::epoch::Epoch;
 use domain::id::NodeId;
 
 /// Makes `node` the owner of those of `shards` whose owner is dead or gave them up, each under its next epoch; says which. What a
@@ -30,5 +31,8 @@ pub async fn take(
         shards
     );
     let rows = named("shard.take", query.fetch_all(db.pool())).await?;
-    Ok(rows.into_iter().map(|row| ShardEpoch { shard: row.shard, epoch: row.epoch }).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| ShardEpoch { shard: row.shard, epoch: Epoch(row.epoch) })
+        .collect())
 }

@@ -19,7 +19,7 @@ pub async fn set_tzdb(
     let query = sqlx::query!(
         "update schedule_shard set tzdb = $4 where shard = $1 and epoch = $2 and owner = $3",
         at.shard,
-        at.epoch,
+        at.epoch.0,
         node.uuid(),
         tzdb
     );

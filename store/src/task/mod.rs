@@ -8,6 +8,7 @@ mod queued;
 mod record;
 mod runs;
 mod select_ready;
+pub(crate) mod spec;
 pub mod submit;
 pub mod transition;
 mod wake;

@@ -4,6 +4,7 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::{TaskId, TenantId};
+use domain::task::Dispatch;
 
 /// Queued tasks of `tenants` with their dispatches; of each pool at most `limit`.
 ///
@@ -13,7 +14,7 @@ pub async fn queued(
     db: &SchedulerDb,
     tenants: &[TenantId],
     limit: i64,
-) -> Result<Vec<(TenantId, TaskId, i32)>, StoreError> {
+) -> Result<Vec<Dispatch>, StoreError> {
     let tenants: Vec<_> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     let query = sqlx::query!(
         r#"select q.tenant_id as "tenant_id!", q.id as "id!", coalesce(q.dispatch_epoch, 0) as "dispatch_epoch!"
@@ -24,5 +25,10 @@ pub async fn queued(
         limit
     );
     let rows = named("task.queued", query.fetch_all(db.pool())).await?;
-    Ok(rows.into_iter().map(|r| (TenantId(r.tenant_id), TaskId(r.id), r.dispatch_epoch)).collect())
+    let dispatches = rows.into_iter().map(|row| Dispatch {
+        tenant: TenantId(row.tenant_id),
+        task: TaskId(row.id),
+        epoch: row.dispatch_epoch.into(),
+    });
+    Ok(dispatches.collect())
 }

@@ -1,13 +1,13 @@
 //! A task as readers see it, whether it lives or has ended.
 
 use crate::StoreError;
+use crate::task::spec;
 use crate::task::submit::{Created, NewTask};
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
-use domain::task::{Delivery, State};
+use domain::task::{Delivery, Labels, RetryPolicy, Run, State};
 use domain::time::Timestamp;
-use std::collections::BTreeMap;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -28,12 +28,12 @@ pub struct TaskRecord {
     pub resources: Resources,
     /// Where it is in its life.
     pub state: State,
-    /// What it runs, as JSON; empty where it was not read.
-    pub run_json: String,
-    /// Its retry policy as JSON; `None` is the default policy.
-    pub retry_json: Option<String>,
-    /// Its labels as a JSON object; `None` is none.
-    pub labels_json: Option<String>,
+    /// What it runs; `None` where it was not read, or this release cannot read it.
+    pub run: Option<Run>,
+    /// Its retry policy; `None` is the default policy.
+    pub retry: Option<RetryPolicy>,
+    /// Its labels.
+    pub labels: Labels,
     /// When it was submitted.
     pub created_at: Timestamp,
     /// When it is due, at first or again.
@@ -96,9 +96,9 @@ impl TaskRecord {
             tier: task.tier,
             resources: task.resources,
             state: created.state,
-            run_json: task.run_json.clone(),
-            retry_json: task.retry_json.clone(),
-            labels_json: task.labels_json.clone(),
+            run: Some(task.spec.run.clone()),
+            retry: task.spec.retry.clone(),
+            labels: task.spec.labels.clone(),
             created_at: created.created_at,
             run_at: created.run_at,
             start_deadline: created.start_deadline,
@@ -169,12 +169,6 @@ pub(super) struct TaskRow {
     pub due_at: Timestamp,
 }
 
-/// Labels as they are written when they are submitted: jsonb has them in another order, and with spaces.
-fn as_submitted(labels: String) -> String {
-    let read: Option<BTreeMap<&str, &str>> = serde_json::from_str(&labels).ok();
-    read.and_then(|read| serde_json::to_string(&read).ok()).unwrap_or(labels)
-}
-
 impl TryFrom<TaskRow> for TaskRecord {
     type Error = StoreError;
 
@@ -198,9 +192,9 @@ impl TryFrom<TaskRow> for TaskRecord {
             ),
             state: row.state.parse().map_err(|_| malformed("state", &row.state))?,
             name: row.name,
-            run_json: row.run,
-            retry_json: row.retry,
-            labels_json: row.labels.map(as_submitted),
+            run: Run::from_json(&row.run).ok(),
+            retry: spec::retry(row.retry.as_deref()),
+            labels: spec::labels(row.labels.as_deref()),
             created_at: row.created_at,
             run_at: row.run_at,
             start_deadline: row.start_deadline,

@@ -7,6 +7,7 @@ use super::TaskRecord;
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
+use domain::task::Run;
 use std::collections::HashMap;
 
 /// Fills in what each of `tasks` runs, the newest first, until `bytes` are read; those after it are taken off. Says whether there
@@ -38,7 +39,7 @@ pub async fn add_runs(
     let all = tasks.len();
     tasks.retain(|task| task.id.uuid() >= oldest);
     for task in &mut *tasks {
-        task.run_json = runs.remove(&task.id.uuid()).unwrap_or_default();
+        task.run = runs.remove(&task.id.uuid()).and_then(|run| Run::from_json(&run).ok());
     }
     Ok(tasks.len() < all)
 }

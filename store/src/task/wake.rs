@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::{TaskId, TenantId};
-use domain::task::State;
+use domain::task::{Dispatch, State};
 use domain::time::{Timestamp, millis};
 use std::time::Duration;
 
@@ -55,10 +55,7 @@ pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, 
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn stale_hints(
-    db: &SchedulerDb,
-    limit: i64,
-) -> Result<Vec<(TenantId, TaskId, i32)>, StoreError> {
+pub async fn stale_hints(db: &SchedulerDb, limit: i64) -> Result<Vec<Dispatch>, StoreError> {
     let query = sqlx::query!(
         r#"select q.tenant_id as "tenant_id!", q.id as "id!", q.dispatch_epoch as "dispatch_epoch!"
             from (select name from pool order by name limit 100000) p
@@ -72,7 +69,11 @@ pub async fn stale_hints(
     let rows = named("task.stale_hints", query.fetch_all(db.pool())).await?;
     Ok(rows
         .into_iter()
-        .map(|row| (TenantId(row.tenant_id), TaskId(row.id), row.dispatch_epoch))
+        .map(|row| Dispatch {
+            tenant: TenantId(row.tenant_id),
+            task: TaskId(row.id),
+            epoch: row.dispatch_epoch.into(),
+        })
         .collect())
 }
 

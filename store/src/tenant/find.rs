@@ -15,6 +15,8 @@ use uuid::Uuid;
 pub struct TenantRecord {
     /// Its id.
     pub id: TenantId,
+    /// Counts its changes, from 1.
+    pub version: i64,
     /// Its name; `None` once it is purged.
     pub name: Option<String>,
     /// The plan it is on.
@@ -33,16 +35,17 @@ pub struct TenantRecord {
     pub purged_at: Option<Timestamp>,
 }
 
-struct TenantRow {
-    id: Uuid,
-    name: Option<String>,
-    plan: String,
-    weight: Option<f64>,
-    state: String,
-    created_at: Timestamp,
-    suspended_at: Option<Timestamp>,
-    deleted_at: Option<Timestamp>,
-    purged_at: Option<Timestamp>,
+pub(super) struct TenantRow {
+    pub(super) id: Uuid,
+    pub(super) version: i64,
+    pub(super) name: Option<String>,
+    pub(super) plan: String,
+    pub(super) weight: Option<f64>,
+    pub(super) state: String,
+    pub(super) created_at: Timestamp,
+    pub(super) suspended_at: Option<Timestamp>,
+    pub(super) deleted_at: Option<Timestamp>,
+    pub(super) purged_at: Option<Timestamp>,
 }
 
 impl TryFrom<TenantRow> for TenantRecord {
@@ -52,6 +55,7 @@ impl TryFrom<TenantRow> for TenantRecord {
         let state = super::state_of(&row.state, row.id)?;
         Ok(Self {
             id: TenantId(row.id),
+            version: row.version,
             name: row.name,
             plan: name_of(row.plan)?,
             weight: row.weight,
@@ -84,7 +88,7 @@ pub async fn find_by_name(db: &AdminDb, name: &str) -> Result<Option<TenantId>, 
 pub async fn get(db: &AdminDb, id: TenantId) -> Result<Option<TenantRecord>, StoreError> {
     let query = sqlx::query_as!(
         TenantRow,
-        "select id, name, plan, weight, state, created_at, suspended_at, deleted_at, purged_at from tenant where id = $1",
+        "select id, version, name, plan, weight, state, created_at, suspended_at, deleted_at, purged_at from tenant where id = $1",
         id.uuid()
     );
     named("tenant.get", query.fetch_optional(db.pool())).await?.map(TryInto::try_into).transpose()
@@ -102,7 +106,7 @@ pub async fn list(
 ) -> Result<Vec<TenantRecord>, StoreError> {
     let query = sqlx::query_as!(
         TenantRow,
-        "select id, name, plan, weight, state, created_at, suspended_at, deleted_at, purged_at from tenant
+        "select id, version, name, plan, weight, state, created_at, suspended_at, deleted_at, purged_at from tenant
             where ($1::text is null or state = $1) and ($2::uuid is null or id < $2)
             order by id desc limit $3",
         state.map(TenantState::as_str),

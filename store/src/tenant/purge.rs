@@ -12,9 +12,10 @@ use std::time::Duration;
 
 /// In this order: what still writes before what is largest; the name goes after them, which says that all is gone. Specs go with
 /// their history; those that outlived it come after.
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 9] = [
     "schedule",
     "schedule_fire",
+    "task_event",
     "task_output",
     "attempt",
     "task_history",

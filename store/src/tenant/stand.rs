@@ -31,13 +31,7 @@ pub enum Stood {
 /// When the database cannot answer.
 pub async fn suspend(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
-    let query = sqlx::query_scalar!(
-        "update tenant set state = 'suspended', suspended_at = now(), state_since = clock_timestamp()
-            where id = $1 and state = 'active' returning state_since",
-        id.uuid()
-    );
-    let since = named("tenant.suspend", query.fetch_optional(&mut *tx)).await?.flatten();
-    let moved = note(&mut tx, id, TenantState::Active, since).await?;
+    let moved = to_suspended(&mut tx, id).await?;
     let moved = moved.then_some((TenantState::Active, "tenant.suspend"));
     stood(tx, id, (moved, TenantState::Suspended), by).await
 }
@@ -48,15 +42,31 @@ pub async fn suspend(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreE
 /// When the database cannot answer.
 pub async fn resume(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
+    let moved = to_active(&mut tx, id).await?;
+    let moved = moved.then_some((TenantState::Suspended, "tenant.resume"));
+    stood(tx, id, (moved, TenantState::Active), by).await
+}
+
+/// Suspends a tenant where it is active. Whether it was.
+pub(super) async fn to_suspended(tx: &mut PgConnection, id: TenantId) -> Result<bool, StoreError> {
+    let query = sqlx::query_scalar!(
+        "update tenant set state = 'suspended', suspended_at = now(), state_since = clock_timestamp()
+            where id = $1 and state = 'active' returning state_since",
+        id.uuid()
+    );
+    let since = named("tenant.suspend", query.fetch_optional(&mut *tx)).await?.flatten();
+    note(tx, id, TenantState::Active, since).await
+}
+
+/// Makes a tenant active where it is suspended. Whether it was.
+pub(super) async fn to_active(tx: &mut PgConnection, id: TenantId) -> Result<bool, StoreError> {
     let query = sqlx::query_scalar!(
         "update tenant set state = 'active', suspended_at = null, state_since = clock_timestamp()
             where id = $1 and state = 'suspended' returning state_since",
         id.uuid()
     );
     let since = named("tenant.resume", query.fetch_optional(&mut *tx)).await?.flatten();
-    let moved = note(&mut tx, id, TenantState::Suspended, since).await?;
-    let moved = moved.then_some((TenantState::Suspended, "tenant.resume"));
-    stood(tx, id, (moved, TenantState::Active), by).await
+    note(tx, id, TenantState::Suspended, since).await
 }
 
 /// Notes how a tenant stood until `since`, for due times of its schedules that came before and are not fired yet: for a month, and a

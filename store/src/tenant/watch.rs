@@ -93,7 +93,7 @@ pub async fn tell_nearly_used(
         ), nearly as materialized (
             select l.quota, l.used, l.most from crossed c join level l on l.quota = c.quota where c.above
         ), told as (
-            insert into tenant_event (tenant_id, kind, detail)
+            insert into task_event (tenant_id, kind, detail)
             select $1, 'quota_nearly_used', jsonb_build_object('quota', n.quota, 'used', n.used, 'limit', n.most) from nearly n
         )
         select n.quota as "quota!", n.used as "used!", n.most as "most!" from nearly n order by n.quota"#,

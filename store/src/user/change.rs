@@ -14,6 +14,7 @@ use domain::access::{Permission, PermissionSet, Role, ScopeSet};
 use domain::id::UserId;
 use serde_json::json;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,51 +52,87 @@ pub async fn change(
     permissions: PermissionSet,
 ) -> Result<Changed, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
-    let owners = sqlx::query_scalar!(
-        "select id from app_user where tenant_id = $1 and role = 'owner' and state = 'active'
-            order by id for no key update",
-        scope.tenant().uuid()
-    );
-    let owners = named("user.lock_owners", owners.fetch_all(&mut *tx)).await?;
+    let owners = lock_owners(&mut tx, scope).await?;
     let Some(before) = lock(&mut tx, scope, user).await? else { return Ok(Changed::NotFound) };
-    if !actor::is_live(&mut tx, scope).await? {
+    let action = match change {
+        Change::Role(_) => "user.change",
+        Change::Remove => "user.remove",
+    };
+    let asked = Asked { change, permissions, action };
+    let changed = apply(&mut tx, scope, (&owners, before), asked).await?;
+    if let Changed::Done(_) = changed {
+        named("commit", tx.commit()).await?;
+    }
+    Ok(changed)
+}
+
+/// What is asked for, by somebody who may do `permissions`.
+pub(super) struct Asked {
+    pub change: Change,
+    pub permissions: PermissionSet,
+    /// As the audit names it.
+    pub action: &'static str,
+}
+
+/// Changes a user who is locked, as are the `owners`. Only what is `Done` is to be committed.
+pub(super) async fn apply(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    (owners, before): (&[Uuid], UserInfo),
+    Asked { change, permissions, action }: Asked,
+) -> Result<Changed, StoreError> {
+    if !actor::is_live(tx, scope).await? {
         return Ok(Changed::ActorEnded);
     }
     if before.role == Role::Owner && !permissions.contains(Permission::ManageOwners) {
         return Ok(Changed::Mightier);
     }
+    let user = before.id;
     if owners == [user.uuid()] && change != Change::Role(Role::Owner) {
         return Ok(Changed::LastOwner);
     }
     let was = before.audit_value();
     let (done, kept) = match change {
         Change::Role(role) => {
-            (give(&mut tx, scope, user, role).await?, ScopeSet::within(role.permissions()))
+            (give(tx, scope, user, role).await?, ScopeSet::within(role.permissions()))
         }
         Change::Remove => {
-            remove(&mut tx, scope, user).await?;
+            remove(tx, scope, user).await?;
             (before, ScopeSet::default())
         }
     };
-    let revoked = crate::key::revoke_of_user(&mut tx, scope, user, kept).await?;
-    let act = match change {
-        Change::Role(_) => Act::new("user.change", "user", user)
-            .to(json!({"email": done.email, "role": done.role, "state": done.state.as_str(), "revoked_keys": revoked})),
-        Change::Remove => Act::new("user.remove", "user", user).to(json!({"revoked_keys": revoked})),
+    let revoked = crate::key::revoke_of_user(tx, scope, user, kept).await?;
+    let after = match change {
+        Change::Role(_) => {
+            json!({"email": done.email, "role": done.role, "state": done.state.as_str(), "revoked_keys": revoked})
+        }
+        Change::Remove => json!({"revoked_keys": revoked}),
     };
-    audit::record(&mut tx, scope, act.from(was)).await?;
-    named("commit", tx.commit()).await?;
+    audit::record(tx, scope, Act::new(action, "user", user).from(was).to(after)).await?;
     Ok(Changed::Done(done))
 }
 
-async fn lock(
+/// The active owners, to the end of the transaction. Locked before any user, so that of two last owners one stays.
+pub(super) async fn lock_owners(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+) -> Result<Vec<Uuid>, StoreError> {
+    let owners = sqlx::query_scalar!(
+        "select id from app_user where tenant_id = $1 and role = 'owner' and state = 'active'
+            order by id for no key update",
+        scope.tenant().uuid()
+    );
+    named("user.lock_owners", owners.fetch_all(tx)).await
+}
+
+pub(super) async fn lock(
     tx: &mut PgConnection,
     scope: &TenantScope,
     user: UserId,
 ) -> Result<Option<UserInfo>, StoreError> {
     let query = sqlx::query_as!(
         UserRow,
-        "select id, email, role, state, created_at from app_user
+        "select id, version, email, role, state, created_at from app_user
             where tenant_id = $1 and id = $2 and state <> 'removed' for no key update",
         scope.tenant().uuid(),
         user.uuid()
@@ -113,7 +150,7 @@ async fn give(
     let query = sqlx::query_as!(
         UserRow,
         "update app_user set role = $3 where tenant_id = $1 and id = $2
-            returning id, email, role, state, created_at",
+            returning id, version, email, role, state, created_at",
         scope.tenant().uuid(),
         user.uuid(),
         role.as_str()

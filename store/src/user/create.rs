@@ -10,6 +10,7 @@ use crate::{StoreError, TenantScope};
 use domain::access::Role;
 use domain::id::UserId;
 use domain::time::Timestamp;
+use sqlx::PgConnection;
 
 /// How a new user will come in.
 #[derive(Debug, Clone)]
@@ -67,6 +68,23 @@ pub async fn create(
     if !actor::is_live(&mut tx, scope).await? {
         return Ok(Once::Done(Created::ActorEnded));
     }
+    let Some(made) = insert(&mut tx, scope, &user, "user.create").await? else {
+        return Ok(Once::Done(Created::EmailTaken));
+    };
+    if let Some(once) = once {
+        idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
+    }
+    named("commit", tx.commit()).await?;
+    Ok(Once::Done(Created::Done(made)))
+}
+
+/// Stores a user, and tells the audit of the `action`; `None` where another one has the address.
+pub(super) async fn insert(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    user: &NewUser,
+    action: &'static str,
+) -> Result<Option<UserInfo>, StoreError> {
     let (state, password, invite) = match &user.entry {
         Entry::Password(hash) => ("active", Some(hash.as_str()), None),
         Entry::Invitation { hash, expires_at } => ("invited", None, Some((&hash[..], *expires_at))),
@@ -76,7 +94,7 @@ pub async fn create(
         "insert into app_user (id, tenant_id, email, role, state, password_hash, invite_hash, invite_expires_at)
             values ($1, $2, $3, $4, $5, $6, $7, $8)
             on conflict (tenant_id, email) where state <> 'removed' do nothing
-            returning id, email, role, state, created_at",
+            returning id, version, email, role, state, created_at",
         user.id.uuid(),
         scope.tenant().uuid(),
         user.email,
@@ -87,14 +105,10 @@ pub async fn create(
         invite.map(|(_, expires_at)| expires_at)
     );
     let Some(row) = named("user.create", query.fetch_optional(&mut *tx)).await? else {
-        return Ok(Once::Done(Created::EmailTaken));
+        return Ok(None);
     };
     let made: UserInfo = row.try_into()?;
-    let act = Act::new("user.create", "user", made.id).to(made.audit_value());
-    audit::record(&mut tx, scope, act).await?;
-    if let Some(once) = once {
-        idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
-    }
-    named("commit", tx.commit()).await?;
-    Ok(Once::Done(Created::Done(made)))
+    let act = Act::new(action, "user", made.id).to(made.audit_value());
+    audit::record(tx, scope, act).await?;
+    Ok(Some(made))
 }

@@ -33,6 +33,8 @@ impl UserState {
 pub struct UserInfo {
     /// The user's id.
     pub id: UserId,
+    /// Counts the changes of what is here, from 1.
+    pub version: i64,
     /// Lower case; unique in the tenant.
     pub email: String,
     /// What the user may do.
@@ -53,6 +55,7 @@ impl UserInfo {
 /// A row of `app_user`.
 pub(super) struct UserRow {
     pub id: Uuid,
+    pub version: i64,
     pub email: String,
     pub role: String,
     pub state: String,
@@ -76,6 +79,7 @@ impl TryFrom<UserRow> for UserInfo {
         };
         Ok(Self {
             id: UserId(row.id),
+            version: row.version,
             role: row.role.parse().map_err(|_| malformed("role", &row.role))?,
             state: match row.state.as_str() {
                 "invited" => UserState::Invited,

@@ -19,7 +19,7 @@ pub async fn list(
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
         UserRow,
-        "select id, email, role, state, created_at from app_user
+        "select id, version, email, role, state, created_at from app_user
             where tenant_id = $1 and state <> 'removed' and ($2::uuid is null or id < $2)
             order by id desc limit $3",
         scope.tenant().uuid(),

@@ -7,11 +7,13 @@ mod get;
 mod info;
 mod list;
 mod password;
+mod put;
 
 pub use accept::{Accepted, accept, invited};
 pub use change::{Change, Changed, change};
 pub use create::{Created, Entry, NewUser, create};
-pub use get::get;
+pub use get::{find_by_email, get};
 pub use info::{UserInfo, UserState};
 pub use list::list;
 pub use password::{change_password, password_hash};
+pub use put::{UserStored, WhichUser, put};

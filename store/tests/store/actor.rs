@@ -26,7 +26,7 @@ async fn new_user(world: &World, scope: &TenantScope, email: &str) -> (UserId, u
 /// Tries each way to give access; says which it was let do.
 async fn let_do(world: &World, scope: &TenantScope, round: u8) -> [bool; 4] {
     let id = |kind: char| format!("{}{kind}", char::from(b'f' + round).to_string().repeat(11));
-    let own = TenantScope::new(scope.tenant());
+    let own = TenantScope::of_role(scope.tenant());
     key::create(&world.admin, new_key(&id('o'), scope.tenant()), By::SYSTEM).await.unwrap();
     let (target, _) = new_user(world, &own, &format!("target{round}@example.com")).await;
     let made =
@@ -70,7 +70,7 @@ async fn change(world: &World, scope: &TenantScope, user: UserId, all: Permissio
 async fn who_acts_gives_access_only_while_their_key_or_sign_in_lives() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let platform = TenantScope::new(tenant);
+    let platform = TenantScope::of_role(tenant);
     let (ann, _) = new_user(&world, &platform, "ann@example.com").await;
     let sign_in = SignInId::fresh();
     let begun = NewSignIn {

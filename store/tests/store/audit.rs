@@ -39,7 +39,7 @@ async fn gaps(world: &World, tenant: TenantId) -> Vec<Gap> {
 
 /// `count` rows of a tenant, as its creation and pools write them.
 async fn rows(world: &World, tenant: TenantId, count: u32) {
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     for number in 0..count {
         let id = format!("{}{}", "b".repeat(11), char::from(b'a' + number as u8));
         let key = (new_key(&id, tenant), None);
@@ -101,7 +101,7 @@ async fn a_tenants_request_tells_of_its_own_tenant_only() {
     assert_eq!(error.as_database_error().unwrap().code().as_deref(), Some("42501"));
     let filter = AuditFilter::default();
     for tenant in [one, other] {
-        let scope = TenantScope::new(tenant);
+        let scope = TenantScope::of_role(tenant);
         let seen = store::audit::find(&world.api, &scope, &filter, 200).await.unwrap().rows;
         assert!(seen.len() >= 4 && seen.iter().all(|row| row.entry.tenant == tenant));
         let all = store::audit::find_for_operator(&world.admin, tenant, &filter, 200).await;
@@ -247,7 +247,7 @@ async fn what_the_owner_removes_or_changes_is_named() {
 }
 
 async fn rows_more(world: &World, tenant: TenantId) {
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let id = format!("{}a", "b".repeat(11));
     assert!(store::key::revoke(&world.api, &scope, None, &id).await.unwrap().is_some());
     assert_eq!(seal_all(world).await, 1);

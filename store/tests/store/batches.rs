@@ -1,6 +1,6 @@
 //! A batch with a key: stored once, answered the same, byte for byte; and the keys of other writes.
 
-use crate::support::{World, new_task};
+use crate::support::{World, labels, new_task};
 use domain::id::TenantId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,7 +31,7 @@ fn render(answers: &[SubmitAnswer]) -> Vec<u8> {
 async fn a_batch_is_stored_once_and_replayed_byte_for_byte() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let send = async |key: Option<IdempotencyKey>| {
         insert_batch(&world.submit, &scope, key.as_ref(), &tasks(tenant, 5), render).await.unwrap()
     };
@@ -44,7 +44,7 @@ async fn a_batch_is_stored_once_and_replayed_byte_for_byte() {
     let other = world.tenant().await;
     let elsewhere = insert_batch(
         &world.submit,
-        &TenantScope::new(other),
+        &TenantScope::of_role(other),
         Some(&key("k", 2)),
         &tasks(other, 1),
         render,
@@ -61,7 +61,7 @@ async fn parallel_batches_of_one_key_are_stored_once() {
     for _ in 0..20 {
         let world = Arc::clone(&world);
         clients.spawn(async move {
-            let scope = TenantScope::new(tenant);
+            let scope = TenantScope::of_role(tenant);
             insert_batch(&world.submit, &scope, Some(&key("k", 1)), &tasks(tenant, 50), render)
                 .await
                 .unwrap()
@@ -84,9 +84,9 @@ async fn parallel_batches_of_one_key_are_stored_once() {
 async fn a_batch_that_fails_leaves_neither_tasks_nor_key() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let mut bad = tasks(tenant, 3);
-    bad[2].labels_json = Some("{".to_owned());
+    bad[2].spec.labels = labels("a", "a NUL \0");
     insert_batch(&world.submit, &scope, Some(&key("k", 1)), &bad, render).await.unwrap_err();
     assert_eq!(world.number("select count(*) from idempotency").await, 0);
     world.check_promises(0).await;
@@ -100,7 +100,7 @@ async fn a_batch_that_fails_leaves_neither_tasks_nor_key() {
 async fn an_empty_batch_has_an_answer_too() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let BatchAnswer::Fresh(first) =
         insert_batch(&world.submit, &scope, Some(&key("k", 1)), &[], render).await.unwrap()
     else {
@@ -113,13 +113,13 @@ async fn an_empty_batch_has_an_answer_too() {
 #[tokio::test]
 async fn another_writes_key_is_fresh_then_unfinished_then_replayed() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     let begin = async |body| idempotency::begin(&world.api, &scope, &key("k", body)).await.unwrap();
     assert_eq!(begin(1).await, Begun::Fresh);
     assert_eq!(begin(1).await, Begun::Unfinished);
     assert_eq!(begin(2).await, Begun::KeyReused);
     idempotency::finish(&world.api, &scope, &key("k", 1), 202, b"done").await.unwrap();
     assert_eq!(begin(1).await, Begun::Replayed { status: 202, body: b"done".to_vec() });
-    let other = TenantScope::new(world.tenant().await);
+    let other = TenantScope::of_role(world.tenant().await);
     assert_eq!(idempotency::begin(&world.api, &other, &key("k", 2)).await.unwrap(), Begun::Fresh);
 }

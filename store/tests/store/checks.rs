@@ -118,7 +118,7 @@ async fn the_checks_of_what_has_ended_refuse_what_nobody_could_bill() {
 async fn the_checks_of_schedules_and_limits_refuse_what_stops_a_loop() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let made = put(&world.api, &scope, &new_schedule("one")).await.unwrap();
     assert!(matches!(made, PutAnswer::Created(_)), "{made:?}");
     let id = tenant.uuid();
@@ -162,7 +162,7 @@ async fn the_checks_of_schedules_and_limits_refuse_what_stops_a_loop() {
 #[tokio::test]
 async fn a_backfill_from_before_1970_begins_there() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     let timing = Timing::of(vec![Spec::Cron("0 3 1 1 *".to_owned())]);
     put(&world.api, &scope, &PutSchedule { timing, ..new_schedule("yearly") }).await.unwrap();
     let now = runtime::clock::wall();
@@ -224,7 +224,7 @@ async fn a_row_that_violates_a_new_check_is_named_and_no_check_is_added() {
 #[tokio::test]
 async fn a_schedule_that_cannot_be_read_fails_its_reader_and_can_be_deleted() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     for name in ["good", "bad"] {
         let made = put(&world.api, &scope, &new_schedule(name)).await.unwrap();
         assert!(matches!(made, PutAnswer::Created(_)), "{made:?}");

@@ -14,14 +14,14 @@ fn key(text: &str) -> ConcurrencyKey {
 
 /// A limit that is stored.
 async fn stored(world: &World, tenant: TenantId, text: &str, running: u32) {
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let put = concurrency::put(&world.api, &scope, &key(text), running).await.unwrap();
     assert!(matches!(put, Put::Done(limit) if limit.running == running));
 }
 
 /// The keys that are stored, and what they allow.
 async fn listed(world: &World, tenant: TenantId) -> Vec<(String, u32)> {
-    let limits = concurrency::list(&world.api, &TenantScope::new(tenant), None, 1000).await;
+    let limits = concurrency::list(&world.api, &TenantScope::of_role(tenant), None, 1000).await;
     limits.unwrap().into_iter().map(|limit| (limit.key.to_string(), limit.running)).collect()
 }
 
@@ -38,7 +38,7 @@ async fn a_limit_is_stored_changed_and_forgotten_by_its_tenant_alone() {
         stored(&world, tenant, text, running).await;
     }
     assert_eq!(listed(&world, one).await, [("a".to_owned(), 0), ("b".to_owned(), 3)]);
-    let scope = TenantScope::new(one);
+    let scope = TenantScope::of_role(one);
     let page = concurrency::list(&world.api, &scope, Some(&key("a")), 1).await.unwrap();
     assert_eq!(page.iter().map(|limit| limit.key.as_str()).collect::<Vec<_>>(), ["b"]);
     for _ in 0..2 {
@@ -74,12 +74,12 @@ async fn a_key_holds_what_is_queued_running_or_cancelling_and_nothing_else() {
     }
     task_of(&world, one, "waits").await;
     tasks.extend(world.store_ready(one, 1).await);
-    let scope = TenantScope::new(one);
+    let scope = TenantScope::of_role(one);
     assert_eq!(concurrency::held(&world.scheduler).await.unwrap(), []);
     let dispatches = world.dispatch(leader, &tasks).await;
     // The first stays queued, the third is asked to stop, the others run.
     let to_run: Vec<_> =
-        dispatches.into_iter().filter(|(_, task, _)| *task != tasks[0].1).collect();
+        dispatches.into_iter().filter(|dispatch| dispatch.task != tasks[0].1).collect();
     assert_eq!(world.place(owned, &to_run).await.len(), tasks.len() - 1);
     let grace = std::time::Duration::from_secs(40);
     let cancelled = [tasks[2].1];
@@ -98,7 +98,7 @@ async fn a_key_holds_what_is_queued_running_or_cancelling_and_nothing_else() {
 async fn no_two_requests_at_once_store_one_limit_too_many() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let few_left = MOST - 3;
     world
         .sql(format!(

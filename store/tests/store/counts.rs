@@ -75,7 +75,7 @@ async fn what_a_tenant_holds_is_counted_from_its_rows() {
     expected.sort_unstable();
     assert_eq!(held, expected);
     let counts = CountDb::connect(&config(&world.database)).unwrap();
-    let all = tenant::holding(&counts, &TenantScope::new(one), 1000).await.unwrap();
+    let all = tenant::holding(&counts, &TenantScope::of_role(one), 1000).await.unwrap();
     assert_eq!(all, Holding { backlog: 6, running_tasks: 3 });
 }
 
@@ -87,7 +87,7 @@ async fn many_are_counted_in_slices_and_no_more_than_asked_for() {
     fill(&world, other, 20_000).await;
     let counts = CountDb::connect(&config(&world.database)).unwrap();
     let holding = async |tenant, most| {
-        tenant::holding(&counts, &TenantScope::new(tenant), most).await.unwrap()
+        tenant::holding(&counts, &TenantScope::of_role(tenant), most).await.unwrap()
     };
     assert_eq!(holding(one, 1_000_000).await, Holding { backlog: 45_000, running_tasks: 5_000 });
     assert_eq!(holding(other, 1_000_000).await, Holding { backlog: 20_000, running_tasks: 2_222 });
@@ -114,7 +114,7 @@ async fn a_tenant_that_takes_long_to_count_stands_in_no_others_way() {
     let counts = CountDb::connect(&config(&world.database)).unwrap();
     let timed = async |tenant| {
         let began = monotonic();
-        let holding = tenant::holding(&counts, &TenantScope::new(tenant), 1000).await.unwrap();
+        let holding = tenant::holding(&counts, &TenantScope::of_role(tenant), 1000).await.unwrap();
         assert_eq!(holding, Holding { backlog: 40, running_tasks: 4 });
         began.elapsed()
     };
@@ -135,7 +135,7 @@ async fn a_tenant_that_takes_long_to_count_stands_in_no_others_way() {
 #[tokio::test]
 async fn a_slice_takes_no_longer_than_a_read_may() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     let short = Duration::from_millis(200);
     let settings = DatabaseConfig { statement_timeout: short, ..config(&world.database) };
     let counts = CountDb::connect(&settings).unwrap();
@@ -159,7 +159,7 @@ async fn each_quota_is_told_once_when_it_is_nearly_used_up_however_many_look() {
         stored_output_bytes: 100,
         ..PlanLimits::default()
     };
-    plan::put(&world.admin, (&"small".parse().unwrap(), None), &limits, By::SYSTEM).await.unwrap();
+    plan::put(&world.admin, &"small".parse().unwrap(), None, &limits, By::SYSTEM).await.unwrap();
     let on_plan = format!("update tenant set plan = 'small' where id = '{}'", tenant.uuid());
     world.sql(on_plan).await;
     let look = async || look(&world).await;
@@ -196,13 +196,15 @@ async fn each_quota_is_told_once_when_it_is_nearly_used_up_however_many_look() {
     assert_eq!(look().await, [told(Quota::Backlog, 10), told(Quota::RunningTasks, 4)]);
     world.sql(format!("insert into output_use values ('{id}', current_date - 1, 1)")).await;
     assert_eq!(look().await, [told(Quota::StoredOutputBytes, 80)]);
-    let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
+    let events = store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
     assert_eq!(events.len(), 4);
     assert_eq!(events[0].kind, "quota_nearly_used");
     let detail: serde_json::Value = serde_json::from_str(&events[0].detail_json).unwrap();
     let of_output = serde_json::json!({"quota": "stored_output_bytes", "used": 80, "limit": 100});
     assert_eq!(detail, of_output);
-    assert!(tenant::events(&world.api, &TenantScope::new(other), 10).await.unwrap().is_empty());
+    assert!(
+        store::event::warnings(&world.api, &TenantScope::of_role(other), 10).await.unwrap().is_empty()
+    );
 }
 
 #[tokio::test]
@@ -210,9 +212,7 @@ async fn where_tasks_cannot_be_counted_in_time_the_other_quotas_are_watched_all_
     let world = World::new().await;
     let tenant = world.tenant().await;
     let limits = PlanLimits { backlog: 10, stored_output_bytes: 100, ..PlanLimits::default() };
-    plan::put(&world.admin, (&"default".parse().unwrap(), None), &limits, By::SYSTEM)
-        .await
-        .unwrap();
+    plan::put(&world.admin, &"default".parse().unwrap(), None, &limits, By::SYSTEM).await.unwrap();
     fill(&world, tenant, 10).await;
     let id = tenant.uuid();
     world.sql(format!("insert into output_use values ('{id}', current_date, 90)")).await;

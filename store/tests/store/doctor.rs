@@ -67,7 +67,7 @@ impl Busy {
     }
 
     async fn schedule(&self, tenant: TenantId, name: &str) -> uuid::Uuid {
-        let answer = put(&self.world.api, &TenantScope::new(tenant), &new_schedule(name)).await;
+        let answer = put(&self.world.api, &TenantScope::of_role(tenant), &new_schedule(name)).await;
         match answer.unwrap() {
             PutAnswer::Created(schedule) => schedule.id.uuid(),
             other => panic!("{other:?}"),
@@ -471,6 +471,21 @@ async fn executors_in_quarantine_and_pools_in_which_nothing_is_placed_are_found(
     assert_eq!(busy.checks().await, BTreeSet::new(), "there is no room");
     busy.world.sql("update pool_load set free_slots = 100; update pool set paused_at = now(), paused_because = 'a test'").await;
     assert_eq!(busy.checks().await, BTreeSet::new(), "the pool is paused");
+    // All of them are back, and none is queued for long.
+    busy.world
+        .sql("update pool set paused_at = null, paused_because = null;
+            update pool_load set last_placed_at = now();
+            update task set run_at = now() where state = 'queued';
+            update task set id = ('017f0000' || substr(id::text, 9))::uuid, run_at = now() - interval '2 minutes',
+                    dispatch_epoch = 1
+                where state = 'ready' and not exists (select from schedule_fire f where f.task_id = task.id)")
+        .await;
+    busy.breaks(
+        &[Check::PlacementStalled],
+        "update pool_load set last_placed_at = now() - interval '61 seconds'",
+        "update pool_load set last_placed_at = now() - interval '30 seconds'",
+    )
+    .await;
 }
 
 #[tokio::test]

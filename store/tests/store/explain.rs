@@ -15,7 +15,7 @@ use testkit::settings::rounds;
 
 /// What is told to `tenant` of `task`.
 async fn explained(world: &World, tenant: TenantId, task: TaskId) -> Explanation {
-    let facts = store::task::explain(&world.api, &TenantScope::new(tenant), task).await;
+    let facts = store::task::explain(&world.api, &TenantScope::of_role(tenant), task).await;
     explain(facts.unwrap().unwrap())
 }
 
@@ -379,10 +379,10 @@ async fn nobody_is_told_of_anothers_task() {
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     for &state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
-        let scope = TenantScope::new(other);
+        let scope = TenantScope::of_role(other);
         assert_eq!(store::task::explain(&world.api, &scope, put.task).await.unwrap(), None);
     }
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     assert_eq!(store::task::explain(&world.api, &scope, TaskId::fresh()).await.unwrap(), None);
 }
 

@@ -4,11 +4,10 @@ use crate::support::{Leader, Owned, World, ended};
 use domain::budget::TargetKey;
 use domain::explain::{Reason, explain};
 use domain::id::{NodeId, TenantId};
-use domain::task::{Event, State};
+use domain::task::{Event, LeaseKey, State};
 use std::time::Duration;
 use store::TenantScope;
 use store::held_retry::{HeldRetry, LetGo, TargetWord, let_go, prune, tell, waiting};
-use store::lease::LeaseKey;
 use store::task::transition::{self, FailedAttempt, TransitionResult};
 
 const TARGET: &str = "http://a.example:80";
@@ -87,7 +86,7 @@ async fn a_task_that_has_moved_on_stays_as_it_is_and_its_row_goes() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let leases = hold(&world, tenant, 3).await;
-    let (scope, kill_grace) = (TenantScope::new(tenant), Duration::from_secs(40));
+    let (scope, kill_grace) = (TenantScope::of_role(tenant), Duration::from_secs(40));
     transition::cancel_requested(&world.api, &scope, &[leases[0].task], kill_grace).await.unwrap();
     // Another attempt has failed since.
     world.sql(format!("update task set attempt = 2 where id = '{}'", leases[1].task.uuid())).await;
@@ -140,7 +139,7 @@ async fn whoever_asks_is_told_of_the_budget_or_the_breaker_and_only_the_owner() 
     let (tenant, other) = (world.tenant().await, world.tenant().await);
     let task = hold(&world, tenant, 1).await[0].task;
     let told = async |tenant| {
-        let facts = store::task::explain(&world.api, &TenantScope::new(tenant), task).await;
+        let facts = store::task::explain(&world.api, &TenantScope::of_role(tenant), task).await;
         facts.unwrap().map(|facts| explain(facts).reasons)
     };
     let target = TARGET.to_owned();

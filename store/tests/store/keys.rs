@@ -45,7 +45,7 @@ async fn ended_keys_are_purged_a_few_at_a_time_and_no_others() {
 async fn a_key_whose_successor_was_purged_is_not_replaced_again() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let (old, new) = ("a".repeat(12), "b".repeat(12));
     make(&world, tenant, &old).await;
     let rotate = async |id: &str| {

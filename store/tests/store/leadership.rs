@@ -1,12 +1,13 @@
 //! One batcher at a time, and a higher number with every change.
 
 use crate::support::{Leader, World, config};
+use domain::epoch::Epoch;
 use domain::id::NodeId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SchedulerDb;
-use store::leadership::{LeaderEpoch, acquire, release};
+use store::leadership::{acquire, release};
 use store::task::transition::dispatched;
 use testkit::poll::until;
 use tokio::task::JoinSet;
@@ -94,8 +95,7 @@ async fn of_many_that_reach_for_it_one_gets_it_each_time() {
                 acquire(&world.scheduler, node, TERM).await.unwrap().map(|epoch| (node, epoch))
             });
         }
-        let got: Vec<(NodeId, LeaderEpoch)> =
-            rivals.join_all().await.into_iter().flatten().collect();
+        let got: Vec<(NodeId, Epoch)> = rivals.join_all().await.into_iter().flatten().collect();
         assert_eq!(got.len(), 1);
         assert!(seen.insert(got[0].1), "no epoch is given twice");
         release(&world.scheduler, got[0].0).await.unwrap();

@@ -13,6 +13,7 @@ mod concurrency;
 mod counts;
 mod doctor;
 mod ends;
+mod events;
 mod explain;
 mod filled;
 mod grants;

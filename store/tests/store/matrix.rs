@@ -1,8 +1,9 @@
 //! Every event from every state does what the table in `domain` says, twice, and touches no other row.
 
 use crate::support::{Leader, Owned, Put, World, ended, outcome_of};
+use domain::epoch::Epoch;
 use domain::id::NodeId;
-use domain::task::{AttemptOutcome, Event, State, next};
+use domain::task::{AttemptOutcome, Dispatch, Event, State, next};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::transition::{
@@ -27,7 +28,7 @@ impl Stage {
     async fn raise(&self, event: Event, put: &Put) -> Told {
         let Self { world, leader, owned } = self;
         let (rm, task) = (&world.rm, [(put.tenant, put.task)]);
-        let dispatch = [(put.tenant, put.task, put.dispatch)];
+        let dispatch = [put.dispatch];
         let told = [ended(put.lease, event)];
         let one = |answers: Vec<TransitionResult>| Told::Answered(answers[0]);
         match event {
@@ -65,7 +66,7 @@ impl Stage {
             }
             Event::Stopped => one(transition::stopped(rm, &told).await.unwrap()),
             Event::CancelRequested => {
-                let scope = TenantScope::new(put.tenant);
+                let scope = TenantScope::of_role(put.tenant);
                 let grace = Duration::from_secs(40);
                 Told::Cancel(
                     transition::cancel_requested(&world.api, &scope, &[put.task], grace)
@@ -213,7 +214,7 @@ async fn the_old_batcher_marks_nothing_and_a_claim_without_the_session_places_no
         (leader.node, leader.epoch.0 + 1),
         (NodeId::fresh(), leader.epoch.0),
     ] {
-        let epoch = store::leadership::LeaderEpoch(epoch);
+        let epoch = Epoch(epoch);
         assert_eq!(
             transition::dispatched(&world.scheduler, node, epoch, &tasks, age).await.unwrap(),
             None
@@ -223,24 +224,21 @@ async fn the_old_batcher_marks_nothing_and_a_claim_without_the_session_places_no
 
     let dispatched = world.dispatch(leader, &tasks).await;
     let all = world.fingerprint(None).await;
-    let (tenant, task, dispatch_epoch) = dispatched[0];
-    let claim = Claim {
-        tenant,
-        task,
-        dispatch_epoch,
-        session: owned.session,
-        assignment: 1,
-        port_first: 0,
+    let dispatch = dispatched[0];
+    let claim = Claim { dispatch, session: owned.session, assignment: 1, port_first: 0 };
+    let of_dispatch = |number: i64| {
+        let dispatch = Dispatch { epoch: Epoch(dispatch.epoch.0 + number), ..dispatch };
+        Claim { dispatch, ..claim }
     };
     let right = SessionEpoch { session: owned.session, epoch: owned.epoch };
     let wrong = [
         (NodeId::fresh(), vec![right], claim),
-        (owned.node, vec![SessionEpoch { epoch: owned.epoch + 1, ..right }], claim),
-        (owned.node, vec![SessionEpoch { epoch: owned.epoch - 1, ..right }], claim),
+        (owned.node, vec![SessionEpoch { epoch: Epoch(owned.epoch.0 + 1), ..right }], claim),
+        (owned.node, vec![SessionEpoch { epoch: Epoch(owned.epoch.0 - 1), ..right }], claim),
         (owned.node, vec![], claim),
         (owned.node, vec![right], Claim { session: domain::id::SessionId::fresh(), ..claim }),
-        (owned.node, vec![right], Claim { dispatch_epoch: dispatch_epoch + 1, ..claim }),
-        (owned.node, vec![right], Claim { dispatch_epoch: dispatch_epoch - 1, ..claim }),
+        (owned.node, vec![right], of_dispatch(1)),
+        (owned.node, vec![right], of_dispatch(-1)),
     ];
     for (node, sessions, claim) in wrong {
         let placed = transition::placed(&world.rm, node, &sessions, &[claim], age).await.unwrap();

@@ -1,6 +1,7 @@
 //! No number runs out: what counts without a bound is 64 bits wide, and works beyond 32.
 
 use crate::support::{World, claim, ended};
+use domain::epoch::Epoch;
 use domain::id::NodeId;
 use domain::task::{Event, State};
 use std::collections::BTreeSet;
@@ -92,7 +93,7 @@ async fn a_task_lives_and_ends_under_numbers_beyond_32_bits() {
     let (leader, mut owned) =
         (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     world.sql(format!("update executor_session set owner_epoch = {BEYOND}")).await;
-    owned.epoch = BEYOND;
+    owned.epoch = Epoch(BEYOND);
     let first = u64::try_from(BEYOND).unwrap();
     for (number, event) in
         (first..).zip([Event::Completed, Event::HandedBack, Event::AttemptsExhausted])

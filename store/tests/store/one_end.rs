@@ -30,6 +30,12 @@ fn history_rows_and_attempts_are_written_in_one_place() {
 }
 
 #[test]
+fn events_of_tasks_are_written_in_one_place() {
+    let events = places("insert into task_event tenant_id kind task_id");
+    assert_eq!(events, ["task/transition/change.rs"]);
+}
+
+#[test]
 fn what_deletes_tasks_ends_them_in_that_place() {
     let deletes = places("delete from task");
     assert!(!deletes.is_empty());

@@ -4,28 +4,17 @@ use crate::support::{World, ended, new_session, new_task};
 use domain::id::NodeId;
 use domain::plan::PlanLimits;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, Event};
+use domain::task::{AttemptOutcome, Event, LeaseKey};
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
-use store::lease::LeaseKey;
 use store::output::{NewChunk, OutputFilter, OutputPosition, Stream, insert, read};
 use store::task::submit::NewTask;
 use store::task::transition::{self, EndedAttempt, FailedAttempt};
 use store::tenant::TenantChange;
 
 fn chunk(lease: LeaseKey, stream: Stream, seq: u32, data: &str) -> NewChunk {
-    let LeaseKey { tenant, task, attempt, session } = lease;
-    NewChunk {
-        tenant,
-        task,
-        attempt,
-        session,
-        stream,
-        seq,
-        offset: u64::from(seq) * 10,
-        data: data.as_bytes().to_vec(),
-    }
+    NewChunk { lease, stream, seq, offset: u64::from(seq) * 10, data: data.as_bytes().to_vec() }
 }
 
 #[tokio::test]
@@ -50,7 +39,7 @@ async fn output_is_stored_once_under_its_live_lease_and_read_in_order() {
     assert_eq!(insert(&world.rm, &chunks).await.unwrap(), 4);
     assert_eq!(insert(&world.rm, &chunks).await.unwrap(), 0, "sent again after a lost answer");
     assert_eq!(insert(&world.rm, &[]).await.unwrap(), 0);
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let texts = async |filter: OutputFilter, limit| {
         let found = read(&world.api, &scope, lease.task, filter, limit).await.unwrap();
         found
@@ -93,7 +82,7 @@ async fn a_page_of_output_ends_with_its_chunks_or_its_bytes_and_says_whether_the
     let mut chunks: Vec<_> = (0..12).map(|seq| chunk(lease, Stream::Stdout, seq, &large)).collect();
     chunks.extend((12..1012).map(|seq| chunk(lease, Stream::Stdout, seq, "")));
     assert_eq!(insert(&world.rm, &chunks).await.unwrap(), 1012);
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let page = async |after: Option<u32>, limit| {
         let stdout = after.map_or(0, |seq| seq + 1);
         let from = OutputPosition { attempt: 1, stdout, ..OutputPosition::default() };
@@ -116,7 +105,7 @@ async fn reading_begins_at_a_time_or_with_the_last_lines_over_as_many_chunks_as_
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let lease = world.run(leader, owned, tenant, 1).await[0];
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     // Two lines a chunk, by turns, and more chunks than are read at once.
     let of = |seq: u32| if seq.is_multiple_of(3) { Stderr } else { Stdout };
     let text = |seq: u32| format!("{seq} first\n{seq} second\n");
@@ -182,7 +171,7 @@ async fn attempts_are_listed_in_order_with_the_one_that_runs() {
     }
     world.place(owned, &world.dispatch(leader, &[(tenant, task)]).await).await;
     let list = async |after, limit| {
-        store::attempt::list(&world.api, &TenantScope::new(tenant), task, after, limit)
+        store::attempt::list(&world.api, &TenantScope::of_role(tenant), task, after, limit)
             .await
             .unwrap()
     };
@@ -226,7 +215,7 @@ async fn usage_is_the_sum_of_the_attempts_by_day_and_tier_to_the_last_unit() {
     let today = runtime::clock::wall().date_naive();
     let yesterday = today.pred_opt().unwrap();
     let rows =
-        store::usage::by_tier_and_day(&world.api, &TenantScope::new(tenant), yesterday, today)
+        store::usage::by_tier_and_day(&world.api, &TenantScope::of_role(tenant), yesterday, today)
             .await
             .unwrap();
     let seen: Vec<_> = rows
@@ -248,9 +237,10 @@ async fn usage_is_the_sum_of_the_attempts_by_day_and_tier_to_the_last_unit() {
         (today, Some(Tier::Basic), 3, 2, 2_468, 2_468 * 250, 2_468 * 512),
     ];
     assert_eq!(seen, expected);
-    let only = store::usage::by_tier_and_day(&world.api, &TenantScope::new(tenant), today, today)
-        .await
-        .unwrap();
+    let only =
+        store::usage::by_tier_and_day(&world.api, &TenantScope::of_role(tenant), today, today)
+            .await
+            .unwrap();
     assert_eq!(only.len(), 1);
 }
 
@@ -260,7 +250,7 @@ async fn output_beyond_the_plans_quota_is_not_stored_and_its_attempt_says_so() {
     let [one, other] = [world.tenant().await, world.tenant().await];
     let plan: domain::id::PlanName = "little".parse().unwrap();
     let limits = PlanLimits { stored_output_bytes: 25, ..PlanLimits::default() };
-    store::plan::put(&world.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&world.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let change = TenantChange { plan: Some(plan), weight: None };
     store::tenant::change(&world.admin, one, &change, By::SYSTEM).await.unwrap();
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
@@ -268,7 +258,7 @@ async fn output_beyond_the_plans_quota_is_not_stored_and_its_attempt_says_so() {
     let others = world.run(leader, owned, other, 1).await[0];
     let ten = "0123456789";
     let out = |lease, seq| chunk(lease, Stream::Stdout, seq, ten);
-    let scope = TenantScope::new(one);
+    let scope = TenantScope::of_role(one);
     let kept = async || store::output::kept(&world.api, &scope).await.unwrap();
     let over = async |lease: LeaseKey| {
         let found = store::attempt::list(&world.api, &scope, lease.task, 0, 9).await.unwrap();

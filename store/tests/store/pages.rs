@@ -18,7 +18,7 @@ async fn a_page_of_the_audit_reads_so_many_rows_and_the_next_goes_on_there() {
         tenant.uuid()
     );
     world.sql(rows).await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let rare = Some("rare.act".to_owned());
     let mut filter = AuditFilter { action: rare, ..AuditFilter::default() };
     let (mut pages, mut found) = (Vec::new(), 0);
@@ -43,7 +43,7 @@ async fn a_page_of_the_audit_reads_so_many_rows_and_the_next_goes_on_there() {
 async fn a_page_of_fires_reads_so_many_rows_and_the_next_goes_on_there() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let made = schedule::put(&world.api, &scope, &new_schedule("s")).await.unwrap();
     let PutAnswer::Created(made) = made else { panic!("{made:?}") };
     let rows = format!(

@@ -33,9 +33,11 @@ async fn days_ahead_are_made_once_however_many_ask() {
         let world = Arc::clone(&world);
         all.spawn(async move { ensure(&world.scheduler, 9).await.unwrap() });
     }
-    assert_eq!(all.join_all().await.into_iter().sum::<u64>(), 2 * 5);
+    assert_eq!(all.join_all().await.into_iter().sum::<u64>(), 2 * 6);
     assert_eq!(ensure(&world.scheduler, 9).await.unwrap(), 0);
-    for parent in ["task_spec", "task_history", "attempt", "task_output", "schedule_fire"] {
+    for parent in
+        ["task_spec", "task_history", "attempt", "task_output", "schedule_fire", "task_event"]
+    {
         assert_eq!(
             partitions(&world, parent).await,
             1 + 9 + 1 + 1,
@@ -98,7 +100,7 @@ async fn what_is_needed_stays_and_what_is_not_goes() {
         before - 33 + 2,
         "the days of 8 to 40 days ago, but two"
     );
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     assert!(
         store::task::get(&world.api, &scope, kept).await.unwrap().is_some(),
         "what is kept can be read whole"
@@ -117,11 +119,14 @@ async fn a_clock_days_off_lands_in_the_default_partition_and_comes_home_when_its
         let lease = world.place(owned, &world.dispatch(leader, &[(tenant, id)]).await).await[0];
         transition::completed(&world.rm, &[ended(lease, Event::Completed)]).await.unwrap();
         assert!(
-            store::task::get(&world.api, &TenantScope::new(tenant), id).await.unwrap().is_some()
+            store::task::get(&world.api, &TenantScope::of_role(tenant), id)
+                .await
+                .unwrap()
+                .is_some()
         );
     }
     assert_eq!(strays(&world.scheduler).await.unwrap(), 2);
-    assert_eq!(ensure(&world.scheduler, 14).await.unwrap(), 7 * 5);
+    assert_eq!(ensure(&world.scheduler, 14).await.unwrap(), 7 * 6);
     assert_eq!(
         strays(&world.scheduler).await.unwrap(),
         1,
@@ -147,7 +152,7 @@ async fn a_long_statement_in_the_way_is_not_waited_for_long() {
     reader.rollback().await.unwrap();
     assert_eq!(
         ensure(&world.scheduler, 9).await.unwrap(),
-        2 * 2 + 3,
+        2 * 2 + 4,
         "two days of two tables, yesterday of the others"
     );
 }

@@ -35,10 +35,10 @@ async fn this_release_and_the_one_before_write_and_read_the_same_limits() {
 
     let team: PlanName = "team".parse().unwrap();
     let made = PlanLimits { backlog: 7, weight: 0.1, flexible: true, ..PlanLimits::default() };
-    plan::put(&world.admin, (&team, None), &made, By::SYSTEM).await.unwrap();
+    plan::put(&world.admin, &team, None, &made, By::SYSTEM).await.unwrap();
     assert_eq!(limits_of_before(&world, "team").await, made);
     let changed = PlanLimits { backlog: 8, stored_output_bytes: 1 << 50, ..made };
-    plan::put(&world.admin, (&team, None), &changed, By::SYSTEM).await.unwrap();
+    plan::put(&world.admin, &team, None, &changed, By::SYSTEM).await.unwrap();
     assert_eq!(limits_of_before(&world, "team").await, changed);
 
     let version = "select version from plan where name = 'team'";
@@ -62,7 +62,7 @@ async fn a_limit_of_a_later_release_outlives_a_change_by_this_one() {
     let free: PlanName = "free".parse().unwrap();
     world.sql("update plan set limits = limits || '{\"later\": 5}' where name = 'free'").await;
     let changed = PlanLimits { backlog: 9, ..limits(&world, &free).await };
-    plan::put(&world.admin, (&free, None), &changed, By::SYSTEM).await.unwrap();
+    plan::put(&world.admin, &free, None, &changed, By::SYSTEM).await.unwrap();
     world.sql("update plan set schedules = 4 where name = 'free'").await;
     assert_eq!(limits(&world, &free).await, PlanLimits { schedules: 4, ..changed });
     let later = "select (limits->>'later')::bigint from plan where name = 'free'";
@@ -83,7 +83,7 @@ async fn no_statement_needs_the_columns_of_single_limits() {
 
     let team: PlanName = "team".parse().unwrap();
     let made = PlanLimits { backlog: 7, ..PlanLimits::default() };
-    plan::put(&world.admin, (&team, None), &made, By::SYSTEM).await.unwrap();
+    plan::put(&world.admin, &team, None, &made, By::SYSTEM).await.unwrap();
     world.sql("update plan set limits = limits - 'weight' where name = 'team'").await;
     assert_eq!(limits(&world, &team).await, made, "a limit that was not stored has its default");
 }

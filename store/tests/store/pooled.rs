@@ -36,7 +36,7 @@ async fn parallel_requests_of_many_tenants_on_few_connections_see_only_their_own
 }
 
 async fn one_request(api: &ApiDb, tenant: TenantId, turn: usize) {
-    let (scope, filter) = (TenantScope::new(tenant), TaskFilter::default());
+    let (scope, filter) = (TenantScope::of_role(tenant), TaskFilter::default());
     if turn.is_multiple_of(7) {
         // A request that goes away in the middle.
         let abandoned = find(api, &scope, &filter, 10);
@@ -53,7 +53,7 @@ async fn after_a_scoped_read_the_connection_has_no_tenant_and_no_time_limit() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let task = world.store(new_task(tenant)).await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     find(&world.api, &scope, &TaskFilter::default(), 10).await.unwrap();
     transition::cancel_requested(&world.api, &scope, &[task], Duration::ZERO).await.unwrap();
     // The same two statements by hand, on one connection, as a pooler would hand it on.
@@ -88,12 +88,12 @@ async fn an_expensive_read_is_cut_off_and_told_apart() {
     let mut blocker = world.owner.begin().await.unwrap();
     sqlx::raw_sql("lock table task in access exclusive mode").execute(&mut *blocker).await.unwrap();
     let error =
-        find(&api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap_err();
+        find(&api, &TenantScope::of_role(tenant), &TaskFilter::default(), 10).await.unwrap_err();
     assert!(matches!(error, store::StoreError::Timeout), "{error:?}");
     assert!(error.is_retryable() && !error.outcome_unknown());
     blocker.rollback().await.unwrap();
     assert_eq!(
-        find(&api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap().len(),
+        find(&api, &TenantScope::of_role(tenant), &TaskFilter::default(), 10).await.unwrap().len(),
         5
     );
 }
@@ -108,7 +108,7 @@ async fn with_a_pooler_in_front_nothing_rests_on_named_statements() {
     for stored in 1..4 {
         store::task::submit::insert(&submit, &[new_task(tenant)]).await.unwrap();
         let found =
-            find(&api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap();
+            find(&api, &TenantScope::of_role(tenant), &TaskFilter::default(), 10).await.unwrap();
         assert_eq!(found.len(), stored);
     }
 }
@@ -168,7 +168,7 @@ async fn mixed_request(
     foreign: TaskId,
     turn: usize,
 ) {
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     match turn % 6 {
         0 => assert!(store::task::get(api, &scope, foreign).await.unwrap().is_none()),
         1 => {

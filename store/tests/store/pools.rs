@@ -103,7 +103,7 @@ async fn a_pool_is_granted_and_revoked_piece_by_piece_and_whoever_fires_or_submi
     // A plan that goes takes its grant along.
     let again = PoolChange { grant: of_plan(), everyone: Some(false), ..PoolChange::default() };
     set(again).await;
-    let deleted = store::plan::delete(admin, (&plan, None), By::SYSTEM).await.unwrap();
+    let deleted = store::plan::delete(admin, &plan, None, By::SYSTEM).await.unwrap();
     assert_eq!(deleted, store::plan::Deleted::Yes);
     assert_eq!(pool::find(admin, &name).await.unwrap().unwrap().settings.grants, of_tenant());
     let unknown = PoolChange { grant: of_plan(), ..PoolChange::default() };

@@ -42,7 +42,7 @@ async fn an_hours_count_only_rises_and_ends_with_its_hour() {
     write(vec![used(TenantId::fresh(), now, 1), used(tenants[1], now, 10)]).await;
     let of = |tenant: TenantId, hour: Hour| {
         let db = world.submit.clone();
-        async move { read(&db, &TenantScope::new(tenant), hour).await.unwrap() }
+        async move { read(&db, &TenantScope::of_role(tenant), hour).await.unwrap() }
     };
     assert_eq!((of(tenants[0], now).await, of(tenants[1], now).await), (5, 10));
     assert_eq!((of(tenants[0], old).await, of(tenants[1], old).await), (90, 0));

@@ -1,10 +1,11 @@
 //! Reading tasks: one, or pages, while they come and go.
 
-use crate::support::{Put, World, ended, id_days_off, new_session, new_task};
+use crate::support::{Put, World, ended, id_days_off, labels, new_session, new_task};
 use chrono::TimeDelta;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::resources::Tier;
-use domain::task::{Event, State};
+use domain::task::{Event, State, TaskSpec};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ use store::task::{LabelFilter, TaskFilter, add_runs, find, get, transition};
 use tokio::task::JoinSet;
 
 async fn ids(world: &World, tenant: TenantId, filter: TaskFilter) -> Vec<TaskId> {
-    let found = find(&world.api, &TenantScope::new(tenant), &filter, 100).await.unwrap();
+    let found = find(&world.api, &TenantScope::of_role(tenant), &filter, 100).await.unwrap();
     found.into_iter().map(|task| task.id).collect()
 }
 
@@ -24,18 +25,18 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let (scope, executor) = (TenantScope::new(tenant), new_session(owned.session).executor);
+    let (scope, executor) = (TenantScope::of_role(tenant), new_session(owned.session).executor);
     for &state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let alone = get(&world.api, &scope, put.task).await.unwrap().unwrap();
         let mut listed = find(&world.api, &scope, &TaskFilter::default(), 1).await.unwrap();
-        assert_eq!(listed[0].run_json, "", "{state}");
+        assert_eq!(listed[0].run, None, "{state}");
         assert!(!add_runs(&world.api, &scope, &mut listed, 1 << 20).await.unwrap());
         assert_eq!(listed[..], *std::slice::from_ref(&alone), "{state}");
         assert_eq!(alone.state, state);
         assert_eq!(alone.finished_at.is_some(), state.is_terminal());
         assert_eq!(alone.executor.as_deref(), state.is_leased().then_some(executor.as_str()));
-        let ran = put.dispatch > 0 && state != State::Queued;
+        let ran = put.dispatch.epoch > Epoch(0) && state != State::Queued;
         assert_eq!((alone.attempts, alone.started_at.is_some()), (u32::from(ran), ran), "{state}");
     }
     assert_eq!(get(&world.api, &scope, TaskId::fresh()).await.unwrap(), None);
@@ -50,13 +51,14 @@ async fn each_filter_keeps_just_what_it_names() {
     for &state in State::ALL {
         by_state.insert(state, world.put(leader, owned, tenant, state).await);
     }
-    let labels_json = Some(r#"{"team": "media", "odd'key\"": "o'clock"}"#.to_owned());
+    let mut labels = labels("team", "media");
+    labels.insert("odd'key\"".to_owned(), "o'clock".to_owned());
     let marked = world
         .store(NewTask {
             name: Some("o'name".to_owned()),
             tier: None,
             resources: Tier::Premium.resources(),
-            labels_json,
+            spec: TaskSpec { labels, ..new_task(tenant).spec },
             ..new_task(tenant)
         })
         .await;
@@ -172,7 +174,7 @@ async fn a_walk_meets_each_old_row_once_while_others_come_and_end() {
             writer.store_ready(tenant, 3).await;
         }
     });
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let mut walks = 0;
     while !stop.load(Ordering::Relaxed) || walks == 0 {
         let mut seen = HashMap::new();
@@ -197,7 +199,7 @@ async fn a_task_is_found_at_any_moment_of_its_end() {
     let world = Arc::new(World::new().await);
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     for _ in 0..25 {
         let lease = world.run(leader, owned, tenant, 1).await[0];
         let mut readers = JoinSet::new();

@@ -2,6 +2,7 @@
 
 use crate::support::{Firing, World, new_schedule, once, template};
 use domain::audit::By;
+use domain::epoch::Epoch;
 use domain::id::{PlanName, ScheduleId, TaskId, TenantId};
 use domain::plan::PlanLimits;
 use domain::schedule::{Outcome, Overlap, Spec, Timing};
@@ -37,7 +38,7 @@ async fn trigger(world: &World, scope: &TenantScope, name: &str, key_id: &str) -
 }
 
 async fn put(world: &World, tenant: TenantId, name: &str) -> ScheduleRecord {
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     match schedule::put(&world.api, &scope, &new_schedule(name)).await.unwrap() {
         PutAnswer::Created(record) => *record,
         other => panic!("{other:?}"),
@@ -62,7 +63,7 @@ async fn tasks(world: &World) -> i64 {
 #[tokio::test]
 async fn the_same_put_again_changes_nothing_and_another_is_a_new_version() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     let first = put(&world, scope.tenant(), "nightly").await;
     assert_eq!((first.version, first.fires, first.ended_at), (1, 0, None));
     assert!(first.next_at.is_some_and(|at| at > first.created_at));
@@ -95,7 +96,7 @@ async fn the_same_put_again_changes_nothing_and_another_is_a_new_version() {
 #[tokio::test]
 async fn a_put_for_another_version_is_refused_and_says_which_it_is() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     let with = |version| {
         let mut put = new_schedule("nightly");
         (put.if_version, put.overlap) = (Some(version), Overlap::Skip);
@@ -120,7 +121,7 @@ async fn a_put_for_another_version_is_refused_and_says_which_it_is() {
 #[tokio::test]
 async fn what_is_never_due_is_not_stored() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     let mut never = new_schedule("never");
     never.timing = Timing::of(vec![Spec::At("2001-01-01T00:00:00Z".parse().unwrap())]);
     let answer = schedule::put(&world.api, &scope, &never).await.unwrap();
@@ -134,14 +135,14 @@ async fn of_a_hundred_made_at_once_just_those_that_the_plan_allows_are_stored() 
     let tenant = world.tenant().await;
     let plan: PlanName = "small".parse().unwrap();
     let limits = PlanLimits { schedules: 7, ..PlanLimits::default() };
-    store::plan::put(&world.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&world.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let change = TenantChange { plan: Some(plan), weight: None };
     tenant::change(&world.admin, tenant, &change, By::SYSTEM).await.unwrap();
     let mut all = JoinSet::new();
     for at in 0..100 {
         let world = Arc::clone(&world);
         all.spawn(async move {
-            let scope = TenantScope::new(tenant);
+            let scope = TenantScope::of_role(tenant);
             let new = new_schedule(&format!("s{}", at % 50));
             schedule::put(&world.api, &scope, &new).await.unwrap()
         });
@@ -164,7 +165,7 @@ async fn schedules_are_listed_by_name_page_by_page_and_only_ones_own() {
     }
     put(&world, other, "x").await;
     let names = async |after: Option<&str>, limit| -> Vec<String> {
-        let scope = TenantScope::new(one);
+        let scope = TenantScope::of_role(one);
         let limit = ListLimit { rows: limit, bytes: 1 << 20 };
         let found = schedule::list(&world.api, &scope, after, limit).await.unwrap();
         assert!(!found.more);
@@ -172,7 +173,7 @@ async fn schedules_are_listed_by_name_page_by_page_and_only_ones_own() {
     };
     assert_eq!(names(None, 10).await, ["C", "a", "b", "ä"]);
     assert_eq!(names(Some("C"), 2).await, ["a", "b"]);
-    let theirs = TenantScope::new(one);
+    let theirs = TenantScope::of_role(one);
     assert_eq!(schedule::get(&world.api, &theirs, "x").await.unwrap(), None);
     assert_eq!(schedule::pause(&world.api, &theirs, "x", None).await.unwrap(), None);
     assert_eq!(
@@ -220,7 +221,7 @@ async fn an_old_epoch_writes_nothing() {
     assert_eq!(all.len(), 1);
     let new = Firing::begin(&world, TERM).await;
     assert_eq!(new.shards.len(), 64, "the old one's term is over");
-    assert!(new.shards.iter().all(|at| at.epoch == 2));
+    assert!(new.shards.iter().all(|at| at.epoch == Epoch(2)));
     let written = old.fire(&world, &all, MINUTE).await.unwrap();
     assert_eq!((written.rows.len(), written.lost.len()), (0, 64));
     assert_eq!((fires(&world).await, tasks(&world).await), (0, 0));
@@ -264,7 +265,7 @@ async fn shards_are_given_up_at_once_and_only_by_their_owner() {
 async fn what_was_edited_or_is_not_due_yet_is_not_fired() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let firing = Firing::begin(&world, TERM).await;
     let id = due(&world, tenant, "s", 5).await;
     let mut all = firing.due(&world).await;
@@ -295,7 +296,7 @@ async fn what_was_edited_or_is_not_due_yet_is_not_fired() {
 async fn who_fires_sees_the_pause_that_was_told() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let firing = Firing::begin(&world, TERM).await;
     due(&world, tenant, "s", 5).await;
     let all = firing.due(&world).await;
@@ -326,7 +327,7 @@ async fn who_fires_sees_the_pause_that_was_told() {
 async fn a_trigger_fires_now_and_is_in_the_ledger_latest_first() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let before = put(&world, tenant, "s").await;
     for _ in 0..3 {
         let answer = trigger(&world, &scope, "s", "bbbbbbbbbbbb").await;
@@ -350,7 +351,7 @@ async fn a_trigger_fires_now_and_is_in_the_ledger_latest_first() {
 async fn a_trigger_with_a_key_fires_once_and_gives_its_answer_again() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let key = |body: u8| IdempotencyKey {
         route: "trigger".to_owned(),
         key: "k".to_owned(),
@@ -375,7 +376,7 @@ async fn a_trigger_with_a_key_fires_once_and_gives_its_answer_again() {
 async fn a_unique_key_that_is_held_makes_no_task_and_the_ledger_says_so() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let mut unique = new_schedule("s");
     unique.template.unique_key = Some("one".to_owned());
     let PutAnswer::Created(record) = schedule::put(&world.api, &scope, &unique).await.unwrap()
@@ -400,7 +401,7 @@ async fn a_unique_key_that_is_held_makes_no_task_and_the_ledger_says_so() {
 async fn what_overlaps_is_cancelled_in_the_same_breath() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let mut other = new_schedule("s");
     other.overlap = Overlap::CancelOther;
     let PutAnswer::Created(record) = schedule::put(&world.api, &scope, &other).await.unwrap()
@@ -437,7 +438,7 @@ async fn what_overlaps_is_cancelled_in_the_same_breath() {
 async fn tasks_that_wait_for_each_other_share_a_key_of_their_schedules_own() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let mut buffered = new_schedule("s");
     buffered.overlap = Overlap::BufferAll;
     schedule::put(&world.api, &scope, &buffered).await.unwrap();
@@ -458,7 +459,7 @@ async fn a_missed_due_time_is_told_once_and_names_the_schedule() {
     assert_eq!(missed.len(), 1);
     assert_eq!((missed[0].tenant, missed[0].schedule), (tenant, id));
     assert!(tell_missed(&world.scheduler, MINUTE, 10).await.unwrap().is_empty(), "once");
-    let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
+    let events = store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
     assert_eq!((events.len(), events[0].kind.as_str()), (1, "fire_missed"));
     assert!(events[0].detail_json.contains("\"nightly\""), "{}", events[0].detail_json);
     assert!(events[0].detail_json.contains(&id.to_string()), "{}", events[0].detail_json);
@@ -470,7 +471,7 @@ async fn a_missed_due_time_is_told_once_and_names_the_schedule() {
 async fn a_backfill_fires_what_made_no_task_once_and_says_so_before() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let mut each = new_schedule("s");
     each.timing = Timing::of(vec![Spec::Cron("*/10 * * * *".to_owned())]);
     each.paused = Some(true);
@@ -505,7 +506,7 @@ async fn a_backfill_fires_what_made_no_task_once_and_says_so_before() {
     let found = store::fire::backfills(&world.scheduler, &shards, 10).await.unwrap();
     assert_eq!(found.len(), 1);
     let at = firing.shards.iter().find(|at| at.shard == found[0].2).copied().unwrap();
-    let stale = ShardEpoch { epoch: at.epoch - 1, ..at };
+    let stale = ShardEpoch { epoch: Epoch(at.epoch.0 - 1), ..at };
     let step = async |at, room| {
         store::fire::backfill_step(&world.scheduler, firing.node, at, record.id, |_, _| room)
             .await
@@ -576,7 +577,7 @@ async fn a_purge_takes_a_tenants_schedules_and_their_ledger_and_nobody_elses() {
 async fn an_edit_keeps_a_due_time_that_has_come() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let id = due(&world, tenant, "s", 5).await;
     let was = schedule::get(&world.api, &scope, "s").await.unwrap().unwrap().next_at;
     let mut edit = new_schedule("s");
@@ -619,7 +620,7 @@ async fn one_that_cannot_be_judged_keeps_no_other_from_firing() {
 #[tokio::test]
 async fn a_backfill_from_before_1970_begins_with_its_first_instant() {
     let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
+    let scope = TenantScope::of_role(world.tenant().await);
     let mut each = new_schedule("s");
     each.timing = Timing::of(vec![Spec::Cron("*/10 * * * *".to_owned())]);
     schedule::put(&world.api, &scope, &each).await.unwrap();

@@ -1,11 +1,12 @@
 //! What the batcher and the scheduler see: candidates, load, and what time has come for.
 
 use crate::support::{World, new_task};
-use domain::batch::{ConcurrencyKey, Strand};
+use domain::batch::{ConcurrencyKey, Conditions, Strand};
+use domain::epoch::Epoch;
 use domain::id::{NodeId, PoolName, TaskId, TenantId};
 use domain::placement::Lacks;
 use domain::resources::{Resources, Tier};
-use domain::task::{DriverSet, State};
+use domain::task::{DriverSet, Run, State, TaskSpec};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -202,7 +203,7 @@ async fn of_a_key_its_limit_is_shown_and_one_task_more_than_may_run_is_read() {
     let tenant = world.tenant().await;
     in_strands(&world, tenant, 30, 3).await;
     world.sql("update task set concurrency_key = 'k' || strand where strand > 0").await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let key = |text: &str| text.parse::<ConcurrencyKey>().unwrap();
     store::concurrency::put(&world.api, &scope, &key("k2"), 4).await.unwrap();
     let seen =
@@ -279,14 +280,27 @@ async fn what_needs_a_driver_that_no_executor_has_is_no_candidate_and_holds_back
     let world = World::new().await;
     let tenant = world.tenant().await;
     store::pool::list(&world.submit).await.unwrap();
-    let of = |driver: Option<&str>| NewTask {
-        driver: driver.map(|driver| driver.parse().unwrap()),
-        ..new_task(tenant)
+    let of = |run: &str| {
+        let run = Run::from_json(run).unwrap();
+        NewTask { spec: TaskSpec { run, ..new_task(tenant).spec }, ..new_task(tenant) }
     };
-    let (noop, command) =
-        (world.store(of(Some("noop"))).await, world.store(of(Some("command"))).await);
+    let (noop, command) = (of(r#"{"noop":{}}"#), of(r#"{"command":{"argv":["true"]}}"#));
+    let unknown = of(r#"{"noop":{}}"#);
+    let conditions = Conditions {
+        resources: unknown.resources,
+        priority: unknown.priority,
+        flexible: unknown.flexible,
+        expire_if_late: unknown.expire_if_late,
+        tolerance: unknown.delay_tolerance,
+        key: None,
+        driver: None,
+    };
+    let (noop, command) = (world.store(noop).await, world.store(command).await);
+    let unknown = world.store(unknown).await;
     // As an earlier release stores it.
-    let unknown = world.store(of(None)).await;
+    let (strand, id) = (Strand::of(conditions).0, unknown.uuid());
+    let driverless = format!("update task set driver = null, strand = {strand} where id = '{id}'");
+    world.sql(driverless).await;
     let see = async |drivers: &DriverSet, lacks: &[(Option<&str>, Resources)]| {
         let lacks = lacks
             .iter()
@@ -347,7 +361,7 @@ async fn an_unplaced_task_keeps_its_place_and_is_prepaid_and_burns_no_attempt() 
     assert_eq!(rows_of(&after), rows_of(&before));
     assert_eq!(world.number("select sum(attempt)::bigint from task").await, 0);
     let again = world.dispatch(leader, &tasks).await;
-    assert!(again.iter().all(|row| row.2 == 2), "the next hint names another dispatch");
+    assert!(again.iter().all(|row| row.epoch == Epoch(2)), "the next hint names another dispatch");
 }
 
 #[tokio::test]
@@ -384,7 +398,7 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             total: largest,
             lacks,
             drivers: DriverSet::of(["noop".parse().unwrap()]),
-            last_placed: runtime::clock::monotonic(),
+            last_placed: runtime::clock::monotonic() - Duration::from_secs(90),
         };
         let reports = [report, other];
         load::report(&world.rm, node, &reports).await.unwrap();
@@ -404,6 +418,13 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
     let of_an_earlier_release = read().await.0.into_iter().find(|load| load.owner == one);
     assert_eq!(of_an_earlier_release.unwrap().drivers, DriverSet::default());
     assert_eq!(loads[0].lacks.any().least(), [Tier::Regular.resources()]);
+    let placed_ago = async |pool: &str| {
+        let sql =
+            "select extract(epoch from clock_timestamp() - last_placed_at)::bigint from pool_load";
+        world.number(format!("{sql} where owner = '{}' and pool = '{pool}'", one.uuid())).await
+    };
+    let (ago, of_other) = (placed_ago(pool().as_str()).await, placed_ago("gpu").await);
+    assert!((89..120).contains(&ago) && (0..30).contains(&of_other), "{ago} s, {of_other} s");
     load::forget(&world.rm, two).await.unwrap();
     assert_eq!(read().await.0.len(), 1);
     world.sql("update pool_load set reported_at = now() - interval '4 seconds'").await;
@@ -453,7 +474,7 @@ async fn what_time_has_come_for_is_looked_at_longest_overdue_first_and_leases_ne
     assert_eq!(due_for_a_look(&world.scheduler, 10).await.unwrap().len(), 2, "not before its time");
 
     let stale = async |limit| stale_hints(&world.scheduler, limit).await.unwrap();
-    assert_eq!(stale(10).await, [(tenant, queued.task, 1)]);
+    assert_eq!(stale(10).await, [queued.dispatch]);
     let other = world.put(leader, owned, tenant, State::Queued).await;
     assert_eq!(stale(10).await.len(), 1, "the other is not stale yet");
     at(other.task, 1).await;

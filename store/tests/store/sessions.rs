@@ -2,6 +2,7 @@
 
 use crate::support::{Leader, Owned, World, new_session};
 use domain::audit::By;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, PoolName, SessionId, TenantId};
 use domain::resources::{Dimension, Resources};
 use domain::task::{Delivery, State};
@@ -10,7 +11,7 @@ use std::time::Duration;
 use store::pool::{self, PoolChange, PoolStored};
 use store::session::{
     ExecutorPosition, NewSession, Opened, Renewal, Renewed, end, lapse, list, open_or_adopt, prune,
-    renew,
+    quarantine, renew,
 };
 use tokio::task::JoinSet;
 
@@ -47,7 +48,7 @@ async fn adoption_raises_the_epoch_and_the_old_owner_can_do_nothing_more() {
     let Opened::Owned { epoch, adopted: true } = adopt(&world, old.session, node).await else {
         panic!("not adopted")
     };
-    assert_eq!(epoch, old.epoch + 1);
+    assert_eq!(epoch, Epoch(old.epoch.0 + 1));
     let new = Owned { node, epoch, ..old };
     assert!(!places(&world, leader, old, tenant).await);
     assert_eq!(renew_one(&world, old, false).await, Renewed::Over);
@@ -66,7 +67,7 @@ async fn the_same_owner_adopting_again_has_a_new_epoch_too() {
     let world = World::new().await;
     let owned = world.open(NodeId::fresh()).await;
     let again = adopt(&world, owned.session, owned.node).await;
-    assert_eq!(again, Opened::Owned { epoch: owned.epoch + 1, adopted: true });
+    assert_eq!(again, Opened::Owned { epoch: Epoch(owned.epoch.0 + 1), adopted: true });
     assert_eq!(
         renew_one(&world, owned, false).await,
         Renewed::Over,
@@ -89,7 +90,7 @@ async fn a_session_opened_by_many_at_once_is_owned_under_as_many_epochs() {
             .await
             .into_iter()
             .map(|opened| match opened {
-                Opened::Owned { epoch, .. } => epoch,
+                Opened::Owned { epoch, .. } => epoch.0,
                 other => panic!("a new session is {other:?}"),
             })
             .collect();
@@ -149,7 +150,7 @@ async fn a_session_is_adopted_by_its_own_executor_alone_and_with_what_it_has() {
     }
     assert_eq!(renew_one(&world, owned, false).await, Renewed::Live, "its owner still has it");
     let adopted = adopt(&world, owned.session, NodeId::fresh()).await;
-    assert_eq!(adopted, Opened::Owned { epoch: owned.epoch + 1, adopted: true });
+    assert_eq!(adopted, Opened::Owned { epoch: Epoch(owned.epoch.0 + 1), adopted: true });
 }
 
 #[tokio::test]
@@ -165,7 +166,7 @@ async fn a_name_that_is_held_is_opened_by_who_held_it_before_and_by_all_once_the
     let open = async |session: &NewSession| {
         open_or_adopt(&world.rm, session, NodeId::fresh(), TERM).await.unwrap()
     };
-    let owned = Opened::Owned { epoch: 1, adopted: false };
+    let owned = Opened::Owned { epoch: Epoch(1), adopted: false };
     assert_eq!(open(&boot(&[])).await, Opened::NameTaken);
     assert_eq!(open(&boot(&[SessionId::fresh()])).await, Opened::NameTaken);
     let second = boot(&[first.session]);
@@ -213,7 +214,7 @@ async fn an_executor_is_held_to_its_pool_and_to_the_bounds_of_it() {
         limit(dimension, None).await;
     }
     assert_eq!(world.number("select count(*) from executor_session").await, 0);
-    assert_eq!(open(&session).await, Opened::Owned { epoch: 1, adopted: false });
+    assert_eq!(open(&session).await, Opened::Owned { epoch: Epoch(1), adopted: false });
     // A bound that comes later does not tear an executor from its work.
     limit(Dimension::Iops, Some(1)).await;
     assert!(matches!(open(&session).await, Opened::Owned { adopted: true, .. }));
@@ -286,7 +287,11 @@ async fn heartbeats_are_answered_each_in_order() {
     let (one, two, three) =
         (world.open(node).await, world.open(node).await, world.open(NodeId::fresh()).await);
     expire(&world, two.session).await;
-    let beat = |owned: Owned, epoch| Renewal { session: owned.session, epoch, draining: false };
+    let beat = |owned: Owned, epoch| Renewal {
+        session: owned.session,
+        epoch: Epoch(epoch),
+        draining: false,
+    };
     let beats = [
         beat(three, 1),
         beat(two, 1),
@@ -462,4 +467,26 @@ async fn operators_see_who_is_connected_with_what_is_granted_page_by_page() {
     assert_eq!([&first[..], &rest].concat(), all);
     let none: PoolName = "none".parse().unwrap();
     assert_eq!(list(&world.admin, Some(&none), None, 10).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_quarantine_is_noted_and_cleared_by_the_owner_of_the_session_alone() {
+    let world = World::new().await;
+    let owned = world.open(NodeId::fresh()).await;
+    let since = async || {
+        let id = owned.session.uuid();
+        let sql = format!("select quarantined_at::text from executor_session where id = '{id}'");
+        world.text(sql).await
+    };
+    let note = async |owner, held| {
+        quarantine(&world.rm, owner, &[(owned.session, held)]).await.unwrap();
+        since().await
+    };
+    let another = NodeId::fresh();
+    assert_eq!(note(another, true).await, None);
+    let noted = note(owned.node, true).await;
+    assert!(noted.is_some());
+    assert_eq!(note(owned.node, true).await, noted, "since its begin");
+    assert_eq!(note(another, false).await, noted);
+    assert_eq!(note(owned.node, false).await, None);
 }

@@ -92,7 +92,7 @@ async fn what_a_cancelled_transaction_leaves_behind_takes_nothing_with_it() {
 async fn connections_that_come_back_leave_no_warning_in_the_log_of_the_database() {
     let postgres = PrivatePostgres::start().await.unwrap();
     let database = TestDatabase::on(&postgres.url().unwrap()).await.unwrap();
-    let (config, scope) = (config(&database), TenantScope::new(TenantId::fresh()));
+    let (config, scope) = (config(&database), TenantScope::of_role(TenantId::fresh()));
     let (scheduler, api) =
         (SchedulerDb::connect(&config).unwrap(), ApiDb::connect(&config).unwrap());
     for _ in 0..3 {

@@ -25,7 +25,7 @@ fn each_second(name: &str) -> PutSchedule {
 }
 
 async fn put(world: &World, tenant: TenantId, new: &PutSchedule) -> ScheduleRecord {
-    match schedule::put(&world.api, &TenantScope::new(tenant), new).await.unwrap() {
+    match schedule::put(&world.api, &TenantScope::of_role(tenant), new).await.unwrap() {
         PutAnswer::Created(record) | PutAnswer::Updated(record) => *record,
         other => panic!("{other:?}"),
     }
@@ -40,7 +40,7 @@ async fn spans(world: &World, id: ScheduleId) -> i64 {
 async fn an_edit_keeps_the_version_by_which_something_came_until_that_has_its_row() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let made = put(&world, tenant, &new_schedule("s")).await;
     let firing = Firing::begin(&world, TERM).await;
     let mut edit = new_schedule("s");
@@ -78,7 +78,7 @@ async fn an_edit_that_fails_keeps_nothing() {
     world.make_due(made.id, 3000).await;
     let mut never = each_second("s");
     never.timing = Timing::of(vec![Spec::At("2001-01-01T00:00:00Z".parse().unwrap())]);
-    let answer = schedule::put(&world.api, &TenantScope::new(tenant), &never).await.unwrap();
+    let answer = schedule::put(&world.api, &TenantScope::of_role(tenant), &never).await.unwrap();
     assert_eq!(answer, PutAnswer::NeverFires);
     assert_eq!(spans(&world, made.id).await, 0);
     let flag = "select count(*) from schedule where has_spans or version <> 1";
@@ -89,7 +89,7 @@ async fn an_edit_that_fails_keeps_nothing() {
 async fn however_often_it_is_edited_no_more_than_a_thousand_versions_are_kept() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let made = put(&world, tenant, &each_second("s")).await;
     world.make_due(made.id, 2_000_000).await;
     // As if it had been edited each second but the last.
@@ -116,7 +116,7 @@ async fn however_often_it_is_edited_no_more_than_a_thousand_versions_are_kept() 
 async fn a_deleted_schedule_stays_for_the_schedulers_alone_until_what_came_has_its_row() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let made = put(&world, tenant, &each_second("s")).await;
     world.make_due(made.id, 5).await;
     let firing = Firing::begin(&world, TERM).await;

@@ -1,10 +1,10 @@
 //! What is stored on submit: times by the database's clock, one answer a row in order, all of it or nothing.
 
-use crate::support::{World, new_task};
+use crate::support::{World, labels, new_task};
 use chrono::TimeDelta;
 use domain::batch::{Conditions, Priority, Strand};
 use domain::resources::Resources;
-use domain::task::{Delivery, State};
+use domain::task::{Delivery, DriverName, RetryPolicy, State, TaskSpec};
 use std::time::Duration;
 use store::task::submit::{Created, NewTask, SubmitAnswer, insert};
 use store::task::{self, TaskRecord};
@@ -27,9 +27,12 @@ fn some_of_each(tenant: domain::id::TenantId) -> Vec<NewTask> {
         priority: Priority::new(-10).unwrap(),
         flexible: true,
         concurrency_key: Some("exports/größe".parse().unwrap()),
-        retry_json: Some(r#"{"max":"1s"}"#.to_owned()),
+        spec: TaskSpec {
+            retry: Some(RetryPolicy { max: Duration::from_secs(1), ..RetryPolicy::default() }),
+            labels: labels("team", "media"),
+            ..new_task(tenant).spec
+        },
         delivery: Delivery::AtMostOnce,
-        labels_json: Some(r#"{"team":"media"}"#.to_owned()),
         traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
         ..new_task(tenant)
     };
@@ -51,7 +54,7 @@ fn some_of_each(tenant: domain::id::TenantId) -> Vec<NewTask> {
 async fn what_is_answered_is_what_is_stored_guarded_or_not() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     for guarded in [false, true] {
         let mut tasks = some_of_each(tenant);
         if guarded {
@@ -108,7 +111,7 @@ async fn tasks_of_the_same_conditions_are_a_strand_and_of_the_same_name_are_told
                 expire_if_late: task.expire_if_late,
                 tolerance: task.delay_tolerance,
                 key: task.concurrency_key.as_ref(),
-                driver: task.driver,
+                driver: DriverName::try_from(&task.spec.run).ok(),
             });
             let of = |columns: &str, table: &str| {
                 format!("select {columns} from {table} where id = '{}'", task.id.uuid())
@@ -132,9 +135,10 @@ async fn one_bad_row_stores_nothing_of_its_slice() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let good = |_| new_task(tenant);
+    let spec = TaskSpec { labels: labels("a", "a NUL \0"), ..new_task(tenant).spec };
     let bad = [
-        NewTask { labels_json: Some("{not json".to_owned()), ..new_task(tenant) },
-        NewTask { run_json: "a NUL \0".to_owned(), ..new_task(tenant) },
+        NewTask { spec, ..new_task(tenant) },
+        NewTask { key_id: "a NUL \0".to_owned(), ..new_task(tenant) },
         NewTask { execution_cap: Duration::ZERO, ..new_task(tenant) },
         NewTask { max_attempts: 0, ..new_task(tenant) },
         NewTask { delay: Some(Duration::MAX), ..new_task(tenant) },
@@ -173,7 +177,8 @@ async fn tasks_of_many_tenants_go_in_together_each_to_its_own() {
     }
     insert(&world.submit, &tasks).await.unwrap();
     for task in &tasks {
-        let stored = task::get(&world.api, &TenantScope::new(task.tenant), task.id).await.unwrap();
+        let stored =
+            task::get(&world.api, &TenantScope::of_role(task.tenant), task.id).await.unwrap();
         assert_eq!(stored.map(|stored| stored.tenant), Some(task.tenant));
     }
 }

@@ -53,7 +53,7 @@ async fn a_row_of_another_tenant_cannot_be_written_either() {
 async fn one_tenant_reaches_nothing_of_another_through_any_function() {
     let world = World::new().await;
     let [one, other] = two_tenants(&world).await;
-    let scope = TenantScope::new(one);
+    let scope = TenantScope::of_role(one);
     let api = &world.api;
     let theirs: Vec<domain::id::TaskId> = sqlx::query_scalar::<_, uuid::Uuid>(AssertSqlSafe(format!(
         "select id from task where tenant_id = '{0}' union all select id from task_history where tenant_id = '{0}'",

@@ -6,7 +6,6 @@ use domain::plan::PlanLimits;
 use domain::task::State;
 use domain::tenant::TenantState;
 use std::time::Duration;
-use store::TenantScope;
 use store::audit::By;
 use store::plan::{self, Deleted, PlanStored};
 use store::task::transition;
@@ -75,7 +74,7 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     let team = name("team");
     let limits = PlanLimits { backlog: 77, weight: 2.5, flexible: true, ..PlanLimits::default() };
     let put = async |if_version, limits: &PlanLimits| {
-        plan::put(&world.admin, (&team, if_version), limits, By::SYSTEM).await.unwrap()
+        plan::put(&world.admin, &team, if_version, limits, By::SYSTEM).await.unwrap()
     };
     assert_eq!(put(Some(1), &limits).await, PlanStored::VersionMismatch { version: None });
     assert!(matches!(put(Some(0), &limits).await, PlanStored::Created(plan) if plan.version == 1));
@@ -97,9 +96,8 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
         tenant::change(&world.admin, tenant, &to(&team), By::SYSTEM).await.unwrap(),
         Changed::Yes
     );
-    let delete = async |if_version| {
-        plan::delete(&world.admin, (&team, if_version), By::SYSTEM).await.unwrap()
-    };
+    let delete =
+        async |if_version| plan::delete(&world.admin, &team, if_version, By::SYSTEM).await.unwrap();
     assert_eq!(delete(None).await, Deleted::InUse);
     let none = name("none");
     assert_eq!(
@@ -138,7 +136,7 @@ async fn the_database_refuses_what_the_ranges_refuse() {
         ("weight", PlanLimits { weight: 0.0, ..good }),
     ] {
         assert_eq!(bad.check().unwrap_err()[0].limit, column);
-        let refused = plan::put(&world.admin, (&name("bad"), None), &bad, By::SYSTEM).await;
+        let refused = plan::put(&world.admin, &name("bad"), None, &bad, By::SYSTEM).await;
         let refused = refused.unwrap_err();
         assert_eq!(refused.sqlstate().as_deref(), Some("23514"), "{column}");
     }
@@ -354,23 +352,4 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
     assert!(tombstone.purged_at.is_some());
     assert!(tenant::deleted(&world.scheduler, GRACE, 100).await.unwrap().is_empty());
     assert_eq!(rows_of(&world, other).await, others, "nobody else's");
-}
-
-#[tokio::test]
-async fn events_go_after_a_while_so_many_at_a_time() {
-    let world = World::new().await;
-    let tenant = world.tenant().await;
-    for days in [0, 29, 31, 32, 33] {
-        let event = format!(
-            "'{}', now() - interval '{days} days', 'quota_nearly_used', '{{}}'",
-            tenant.uuid()
-        );
-        world
-            .sql(format!("insert into tenant_event (tenant_id, at, kind, detail) values ({event})"))
-            .await;
-    }
-    let prune = async || tenant::prune_events(&world.scheduler, 30, 2).await.unwrap();
-    assert_eq!([prune().await, prune().await, prune().await], [2, 1, 0]);
-    let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
-    assert_eq!(events.len(), 2);
 }

@@ -2,9 +2,8 @@
 
 use crate::support::{World, ended};
 use domain::id::{NodeId, SessionId};
-use domain::task::{AttemptOutcome, Event, State};
+use domain::task::{AttemptOutcome, Event, LeaseKey, State};
 use std::time::Duration;
-use store::lease::LeaseKey;
 use store::task::transition::{self, EndedAttempt, FailedAttempt, TransitionResult};
 
 /// Raises every event that ends a lease, each on its own.

@@ -87,7 +87,7 @@ async fn a_replay_names_the_task_also_after_it_ended() {
     let tenant = world.tenant().await;
     let first = keyed(tenant, "k", 1);
     insert(&world.submit, std::slice::from_ref(&first)).await.unwrap();
-    let scope = store::TenantScope::new(tenant);
+    let scope = store::TenantScope::of_role(tenant);
     transition::cancel_requested(&world.api, &scope, &[first.id], Duration::ZERO).await.unwrap();
     let answers = insert(&world.submit, &[keyed(tenant, "k", 1)]).await.unwrap();
     assert_eq!(answers, [SubmitAnswer::Replayed(first.id)]);
@@ -146,7 +146,7 @@ async fn unique_keys_whose_holders_end_meanwhile_are_held_by_one_task_at_any_tim
         let world = Arc::clone(&world);
         clients.spawn(async move {
             let mut random = crate::support::Shuffle::new(number + 1);
-            let scope = store::TenantScope::new(tenant);
+            let scope = store::TenantScope::of_role(tenant);
             let (mut made, keys) = (0_usize, ["a", "b", "c", "d", "e"]);
             for _ in 0..15 {
                 let slice: Vec<_> =

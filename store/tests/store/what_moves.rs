@@ -2,9 +2,8 @@
 
 use crate::support::{World, ended, new_task};
 use domain::id::NodeId;
-use domain::task::{AttemptOutcome, Event, State};
+use domain::task::{AttemptOutcome, Event, LeaseKey, State};
 use std::time::Duration;
-use store::lease::LeaseKey;
 use store::task::transition::{self, EndedAttempt, FailedAttempt, TransitionResult};
 
 fn of(lease: &LeaseKey, column: &str, table: &str) -> String {
@@ -123,7 +122,7 @@ async fn what_is_late_and_asked_to_expire_is_neither_placed_nor_kept() {
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let put = world.put(leader, owned, tenant, State::Queued).await;
     world.make_late(put.task).await;
-    let dispatch = (tenant, put.task, put.dispatch);
+    let dispatch = put.dispatch;
     assert!(world.place(owned, &[dispatch]).await.is_empty());
     assert_eq!(
         transition::expired(&world.scheduler, &[(tenant, put.task)]).await.unwrap(),
@@ -161,7 +160,7 @@ async fn a_cancel_shortens_the_lease_and_never_lengthens_it() {
     let lease = world.run(leader, owned, tenant, 1).await[0];
     let until_end = of(&lease, "extract(epoch from wake_at - now())", "task");
     assert!((95..=100).contains(&world.number(until_end.clone()).await), "cap + grace");
-    let scope = store::TenantScope::new(tenant);
+    let scope = store::TenantScope::of_role(tenant);
     let cancel = |grace| {
         transition::cancel_requested(
             &world.api,

@@ -2,9 +2,9 @@
 
 use crate::call::Call;
 use crate::problem::{Code, Problem};
+use crate::request::text_in_path;
 use api_types::ConcurrencyLimit;
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError};
-use percent_encoding::percent_decode_str;
 
 /// The limit of a key for which nothing is stored.
 pub(super) fn usual(key: &ConcurrencyKey) -> ConcurrencyLimit {
@@ -28,9 +28,7 @@ pub(super) fn stored(limit: &store::concurrency::ConcurrencyLimit) -> Concurrenc
 /// `invalid_parameter` for what can be none.
 pub(super) fn key_in_path(call: &Call) -> Result<ConcurrencyKey, Problem> {
     let wrong = |detail: String| Problem::at(Code::InvalidParameter, "path:key", detail);
-    // As it was sent: of what the router hands out some is decoded and some is not.
-    let sent = call.request.uri().path().rsplit('/').next().unwrap_or_default();
-    let text = percent_decode_str(sent).decode_utf8();
-    let text = text.map_err(|_| wrong("must be percent-encoded UTF-8".to_owned()))?;
+    let text = text_in_path(&call.request, "key");
+    let text = text.ok_or_else(|| wrong("must be percent-encoded UTF-8".to_owned()))?;
     text.parse().map_err(|error: ParseConcurrencyKeyError| wrong(error.to_string()))
 }

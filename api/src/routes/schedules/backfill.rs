@@ -70,6 +70,8 @@ async fn begin(
     if usable(&pools, call.caller.pool_user(), pool.as_str()).is_none() {
         return Err(unavailable(pool));
     }
+    // Its due times may take long to find.
+    let _turn = call.state.computing.take(call.caller.tenant()).await?;
     match store::schedule::backfill(db, &scope, name, backfill, &key_id).await? {
         BackfillAnswer::Planned(BackfillPlan { due, to_fire, span }) => {
             let Backfill { dry_run, per_second, .. } = backfill;

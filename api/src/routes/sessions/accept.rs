@@ -1,8 +1,6 @@
 //! `POST /v1/sessions/accept`: set the first password with the token of an invitation.
 
-use super::view::no_signing_in;
 use crate::answer::json as answer;
-use crate::auth::{Purpose, presented};
 use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
@@ -29,32 +27,15 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// `unauthenticated` for a token that is not good; `validation_failed`; `not_available`; what the database said.
 pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
-    if call.state.authenticator.tokens().is_none() {
-        return Err(no_signing_in());
-    }
+    let sessions = &call.state.sessions;
+    sessions.require_sign_in()?;
     call.state.limiter.pass_sign_in(call.peer)?;
-    let spec: InvitationAccept = json::parse(&call.body)?;
+    let InvitationAccept { token, password } = json::parse(&call.body)?;
+    let (token, password) = (token.into(), password.into());
     let mut findings = Findings::new(String::new());
-    check_password(&mut findings, spec.password.expose());
+    check_password(&mut findings, &password);
     findings.into_result()?;
-    let db = &call.state.sign_in;
-    let hash = presented(Purpose::Invitation, spec.token.expose());
-    let Some(hash) = hash else { return Err(refused()) };
-    let turn = call.state.passwords.turn(call.peer).await?;
-    // Hashing is work, and is done for nobody who has made a token up.
-    if !store::user::invited(db, &hash).await? {
-        return Err(refused());
-    }
-    let password = call.state.passwords.hash(&turn, spec.password.into()).await?;
-    let accepted = store::user::accept(db, &hash, &password, call.by()).await?;
-    let accepted = accepted.ok_or_else(refused)?;
+    let accepted = sessions.accept(&token, password, call.peer, call.by()).await?;
     let (tenant, user, email) = (accepted.tenant, accepted.user, accepted.email);
     answer(StatusCode::OK, &AcceptedUser { tenant, user, email })
-}
-
-fn refused() -> Problem {
-    Problem::new(
-        Code::Unauthenticated,
-        "The invitation is invalid or was already used; ask for a new one.",
-    )
 }

@@ -1,7 +1,6 @@
 //! `GET /v1/sessions`: where one is signed in oneself.
 
 use crate::answer::json;
-use crate::auth::Actor;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
@@ -9,6 +8,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::{Page, SignedIn};
 use domain::id::{SignInId, UserId};
+use identity::Actor;
 
 /// The document's words.
 pub const DOC: Doc = Doc {

@@ -1,8 +1,6 @@
 //! `POST /v1/sessions/refresh`: stay signed in.
 
-use super::view::{no_signing_in, signed_in};
-use crate::auth::token::Bearer;
-use crate::auth::{Purpose, one_time, presented};
+use super::view::signed_in;
 use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
@@ -10,7 +8,6 @@ use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::request::SessionRefresh;
-use store::sign_in::Refreshed;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -28,28 +25,9 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// `unauthenticated` for an unknown, used or ended one; `not_available`; what the database said.
 pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
-    if call.state.authenticator.tokens().is_none() {
-        return Err(no_signing_in());
-    }
+    let sessions = &call.state.sessions;
+    sessions.require_sign_in()?;
     let spec: SessionRefresh = json::parse(&call.body)?;
-    let old = presented(Purpose::Refresh, spec.refresh_token.expose());
-    let Some(old) = old else { return Err(refused()) };
-    let new = one_time(Purpose::Refresh)?;
-    // Not in the line of those who sign in: who is in already stays in while others knock.
-    let _turn = call.state.refreshes.turn(call.peer).await;
-    let (db, life) = (&call.state.sign_in, call.state.refresh_token_life);
-    match store::sign_in::refresh(db, (&old, &new.hash), life, call.by()).await? {
-        Refreshed::Done { sign_in, tenant, user } => {
-            signed_in(&call, StatusCode::OK, Bearer { sign_in, tenant, user }, &new.text)
-        }
-        Refreshed::Reused(id) => {
-            tracing::warn!(sign_in.id = %id, "A refresh token came twice: the sign-in `{id}` is over");
-            Err(refused())
-        }
-        Refreshed::Refused => Err(refused()),
-    }
-}
-
-fn refused() -> Problem {
-    Problem::new(Code::Unauthenticated, "The refresh token is invalid; sign in again.")
+    let session = sessions.refresh(&spec.refresh_token.into(), call.peer, call.by()).await?;
+    signed_in(StatusCode::OK, session)
 }

@@ -4,12 +4,10 @@
 //! one transaction, or none is. Only what the tenant's rates admit is judged, and what takes the place of mistakes, on a thread of its
 //! own, and few groups are judged or stored at once.
 
-use crate::auth::Caller;
 use crate::call::Call;
 use crate::limit::{Decision, Shortage, TenantBucket, of_item};
 use crate::problem::{Code, Problem, code_of_store};
 use crate::quota::{Room, TaskSize};
-use crate::repeats::REPEATS;
 use crate::request::{Hold, json};
 use crate::state::State as Shared;
 use crate::submit::Work;
@@ -18,10 +16,12 @@ use actix_web::web::Bytes;
 use api_types::{BatchItem, BatchTask, Extensible, TaskState, TaskWarning};
 use domain::plan::Quota;
 use domain::task::State;
+use identity::Caller;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::StoreError;
+use store::connect::REPEATS;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
@@ -421,7 +421,7 @@ fn shown(new: &NewTask, answer: &SubmitAnswer, full: bool) -> Result<BatchTask, 
     };
     Ok(match answer {
         SubmitAnswer::Created(created) if full => {
-            BatchTask::Full(Box::new(task(TaskRecord::created(new, created))?))
+            BatchTask::Full(Box::new(task(TaskRecord::created(new, created))))
         }
         SubmitAnswer::Created(created) => brief(new.id, Some(created.state)),
         // A batch's tasks carry no keys of their own, so only a unique key can lead elsewhere.

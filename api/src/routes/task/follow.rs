@@ -1,19 +1,23 @@
 //! A task's output while it is written: server-sent events (WHATWG HTML, `text/event-stream`).
 //!
 //! Called by `logs`. Chunks are read when the hub says that there are new ones, and only as fast as the client takes them: a
-//! slow reader has one step of them in memory and delays nobody. Each event's id is the place to go on from, in any process.
+//! slow reader has one step of them in memory and delays nobody. What it has is counted as any other answer; where its tenant
+//! has no room for it, the stream ends. Each event's id is the place to go on from, in any process.
 
 use super::chunk::log_chunk;
 use super::log_range::LogRange;
-use crate::auth::{Authority, Permission};
+use crate::auth::Authority;
 use crate::call::Call;
 use crate::live::{Pulses, Slot};
+use crate::pieces::PIECE;
 use crate::problem::{Code, Problem};
+use crate::request::Hold;
 use crate::state::State as Shared;
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::web::Bytes;
 use api_types::FollowedState;
+use domain::access::Permission;
 use domain::id::TaskId;
 use domain::task::State;
 use futures::stream::unfold;
@@ -52,6 +56,10 @@ struct Follower {
     pulse: Option<Pulse>,
     step: Step,
     quiet_until: Instant,
+    /// What is made and not sent yet.
+    unsent: Bytes,
+    /// Counts it, until all of it is taken.
+    hold: Hold,
     _slot: Slot,
 }
 
@@ -92,6 +100,8 @@ pub(super) async fn answer(
         pulse: None,
         step: Step::Greet,
         quiet_until: monotonic() + shared.stream_keep_alive,
+        unsent: Bytes::new(),
+        hold: call.hold.clone(),
         shared,
         _slot: slot,
     };
@@ -111,6 +121,11 @@ impl Follower {
     /// The next bytes to send; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            // In pieces, as each large answer: the server copies what it is given into its own buffer.
+            if !self.unsent.is_empty() {
+                return Some(self.unsent.split_to(PIECE.min(self.unsent.len())));
+            }
+            self.hold.shrink_to(0);
             // Whoever drains lets go at once: the client goes on elsewhere from its last id.
             if *self.closing.borrow() {
                 self.step = Step::Over;
@@ -138,8 +153,13 @@ impl Follower {
                 },
             };
             if let Some(event) = event.filter(|event| !event.is_empty()) {
+                if self.hold.grow(event.len()).is_err() {
+                    tracing::debug!(task.id = %self.task, "The live output of `{}` was cut off: no memory for it", self.task);
+                    return None;
+                }
                 self.quiet_until = monotonic() + self.shared.stream_keep_alive;
-                return Some(Bytes::from(event));
+                // Without the room that the text has to grow.
+                self.unsent = Bytes::from(event.into_boxed_str().into_boxed_bytes());
             }
         }
     }

@@ -25,7 +25,7 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
-    json(StatusCode::OK, &task(read(&call, id).await?)?)
+    json(StatusCode::OK, &task(read(&call, id).await?))
 }
 
 /// The task, where it is one of the caller's and its plan still keeps it.

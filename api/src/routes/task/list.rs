@@ -99,8 +99,8 @@ pub async fn list(call: &Call) -> Result<Page<Task>, Problem> {
     if with_run {
         rest.more |= store::task::add_runs(db, &scope, &mut tasks, MAX_PAGE_BYTES).await?;
     }
-    let show = if with_run { task } else { task_without_run };
-    page_and(tasks, rest, show, |task: &TaskRecord| task.id, seal)
+    let show = |row| Ok(if with_run { task(row) } else { task_without_run(row) });
+    page_and(tasks, rest, show, |row: &TaskRecord| row.id, seal)
 }
 
 /// Whether the client wants to see what each task runs, too.

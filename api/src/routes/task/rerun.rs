@@ -50,16 +50,31 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
     let change = change(&call).await?;
-    let mut spec = submitted(&read(&call, id).await?);
+    let task = read(&call, id).await?;
+    let most = call.state.task_limit(Some(call.caller.limits()));
+    let bytes = task.run_json.len() + call.body.len();
+    match call.reading(bytes, move || changed(&task, change, most.bytes)).await? {
+        Changed::Spec(spec) => submit(&call, *spec, Some(id)).await,
+        Changed::TooLarge(size) => Err(call.state.refusals.too_large(most, Some(size)).await),
+    }
+}
+
+/// A task that is to run again.
+enum Changed {
+    Spec(Box<TaskSpec>),
+    /// What it runs has so many bytes.
+    TooLarge(usize),
+}
+
+fn changed(task: &TaskRecord, change: Map<String, Value>, most: usize) -> Result<Changed, Problem> {
+    let mut spec = submitted(task);
     domain::task::change(&mut spec, change);
     // The defaults that stand in it now are no bytes of the client's.
-    let (size, most) =
-        (to_json(&spec["run"])?.len(), call.state.task_limit(Some(call.caller.limits())));
-    if size > most.bytes {
-        return Err(call.state.refusals.too_large(most, Some(size)).await);
+    let size = to_json(&spec["run"])?.len();
+    if size > most {
+        return Ok(Changed::TooLarge(size));
     }
-    let spec: TaskSpec = json::parse(&to_json(&spec)?)?;
-    submit(&call, spec, Some(id)).await
+    json::parse(&to_json(&spec)?).map(Changed::Spec)
 }
 
 /// What the body changes; nothing where it is empty.
@@ -69,9 +84,8 @@ async fn change(call: &Call) -> Result<Map<String, Value>, Problem> {
 
 /// The task in the form in which it is submitted, without when it was due.
 fn submitted(task: &TaskRecord) -> Value {
-    let stored = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
     let mut spec = value!({
-        "run": stored(&task.run_json),
+        "run": task.run,
         "delay_tolerance": domain::time::format_duration(task.delay_tolerance),
         "execution_cap": domain::time::format_duration(task.execution_cap),
         "expire_if_late": task.expire_if_late,
@@ -94,10 +108,11 @@ fn submitted(task: &TaskRecord) -> Value {
     if let Some(key) = &task.unique_key {
         spec["unique_key"] = value!(key);
     }
-    for (field, json) in [("retry", &task.retry_json), ("labels", &task.labels_json)] {
-        if let Some(json) = json {
-            spec[field] = stored(json);
-        }
+    if let Some(retry) = &task.retry {
+        spec["retry"] = value!(retry);
+    }
+    if !task.labels.is_empty() {
+        spec["labels"] = value!(task.labels);
     }
     spec
 }

@@ -6,7 +6,7 @@
 
 use super::batch::{Judged, Piece, Render, Sender};
 use crate::answer::to_json;
-use crate::auth::{Authority, Permission};
+use crate::auth::Authority;
 use crate::call::{Call, KeyText, idempotency_text, key_reused};
 use crate::home::spawn_beside;
 use crate::limit::Shortage;
@@ -16,6 +16,7 @@ use crate::request::{Hold, Holder, Lines, NdjsonLine};
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use api_types::BatchSummary;
+use domain::access::Permission;
 use futures::stream::unfold;
 use runtime::clock::timeout;
 use std::convert::Infallible;

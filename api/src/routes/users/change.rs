@@ -2,8 +2,7 @@
 //!
 //! Both are felt within 2 s: what a user may do is looked up, and not written in their token.
 
-use super::create::may_give;
-use super::view::{id_in_path, no_such_user, user};
+use super::view::{Named, find, named_in_path, no_such_user, user};
 use crate::answer::json as answer;
 use crate::auth::ended;
 use crate::call::Call;
@@ -13,7 +12,7 @@ use crate::request::{json, nothing};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::request::UserChange;
-use store::user::{Change, Changed};
+use store::user::{Change, Changed, UserInfo};
 
 /// The document's words.
 pub const ROLE_DOC: Doc = Doc {
@@ -45,7 +44,7 @@ pub const REMOVE_DOC: Doc = Doc {
 /// `not_found`; `scope_missing` for a role beyond the caller's, and for an owner; `last_owner`; what the database said.
 pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
     let spec: UserChange = json::parse(&call.body)?;
-    may_give(&call, spec.role)?;
+    call.caller.may_give(spec.role)?;
     change(call, Change::Role(spec.role)).await
 }
 
@@ -59,11 +58,20 @@ pub async fn remove(call: Call) -> Result<HttpResponse, Problem> {
 }
 
 async fn change(call: Call, change: Change) -> Result<HttpResponse, Problem> {
-    let id = id_in_path(&call)?;
     call.query()?.finish()?;
     let (db, scope, permissions) = (&call.state.api, call.scope(), call.caller.permissions());
-    match store::user::change(db, &scope, id, change, permissions).await? {
-        Changed::Done(changed) => answer(StatusCode::OK, &user(changed)),
+    let id = match named_in_path(&call.request, "id")? {
+        Named::Id(id) => id,
+        by_address @ Named::Email(_) => find(db, &scope, by_address).await?.id,
+    };
+    let changed = store::user::change(db, &scope, id, change, permissions).await?;
+    answer(StatusCode::OK, &user(done(changed)?))
+}
+
+/// The changed user, or why it was not.
+pub(in crate::routes) fn done(changed: Changed) -> Result<UserInfo, Problem> {
+    match changed {
+        Changed::Done(user) => Ok(user),
         Changed::NotFound => Err(no_such_user()),
         Changed::ActorEnded => Err(ended()),
         Changed::Mightier => {

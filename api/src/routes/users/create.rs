@@ -4,7 +4,7 @@
 
 use super::view::{check_email, check_password, new_user};
 use crate::answer::{json as answer, to_json};
-use crate::auth::{Purpose, ended, one_time};
+use crate::auth::ended;
 use crate::call::{Call, idempotency_key, key_reused, replayed};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
@@ -13,12 +13,8 @@ use crate::task::Findings;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::request::UserCreate;
-use chrono::TimeDelta;
-use domain::access::Role;
 use domain::id::UserId;
-use runtime::clock::wall;
 use secrecy::SecretString;
-use std::time::Duration;
 use store::idempotency::Once;
 use store::user::{Created, Entry, NewUser, UserInfo};
 
@@ -43,12 +39,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let once = idempotency_key(&call)?;
     let mut findings = Findings::new(String::new());
     let email = check_email(&mut findings, &spec.email);
-    if let Some(password) = &spec.password {
-        check_password(&mut findings, password.expose());
+    let password = spec.password.map(SecretString::from);
+    if let Some(password) = &password {
+        check_password(&mut findings, password);
     }
     findings.into_result()?;
-    may_give(&call, spec.role)?;
-    let (entry, token) = entry(&call, spec.password.map(Into::into)).await?;
+    call.caller.may_give(spec.role)?;
+    let (entry, token) = entry(&call, password).await?;
     let new = NewUser { id: UserId::fresh(), email, role: spec.role, entry };
     let (db, scope) = (&call.state.api, call.scope());
     let kept = |user: &UserInfo| to_json(&new_user(user.clone(), None)).unwrap_or_default();
@@ -69,29 +66,9 @@ async fn entry(
     password: Option<SecretString>,
 ) -> Result<(Entry, Option<SecretString>), Problem> {
     if let Some(password) = password {
-        let turn = call.state.passwords.turn(call.peer).await?;
-        return Ok((Entry::Password(call.state.passwords.hash(&turn, password).await?), None));
+        let hash = call.state.sessions.hash(password, call.peer).await?;
+        return Ok((Entry::Password(hash), None));
     }
-    let (entry, token) = invitation(call.state.invitation_life)?;
+    let (entry, token) = call.state.sessions.invitation()?;
     Ok((entry, Some(token)))
-}
-
-/// An invitation that is good for `life`, and its token.
-///
-/// # Errors
-/// `internal` when the system gives no random bytes.
-pub(in crate::routes) fn invitation(life: Duration) -> Result<(Entry, SecretString), Problem> {
-    let token = one_time(Purpose::Invitation)?;
-    let life = TimeDelta::from_std(life).unwrap_or_default();
-    let entry = Entry::Invitation { hash: token.hash, expires_at: wall() + life };
-    Ok((entry, token.text))
-}
-
-/// Whether the caller holds all that the role gives.
-pub(super) fn may_give(call: &Call, role: Role) -> Result<(), Problem> {
-    if call.caller.permissions().includes(role.permissions()) {
-        return Ok(());
-    }
-    let detail = format!("You cannot grant the role `{role}`: you lack some of its permissions.");
-    Err(Problem::new(Code::ScopeMissing, detail))
 }

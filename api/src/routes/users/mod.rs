@@ -2,5 +2,7 @@
 
 pub mod change;
 pub mod create;
+pub mod get;
 pub mod list;
+pub mod put;
 pub mod view;

@@ -1,15 +1,15 @@
 //! A user as they are shown, and what holds for what is sent of one.
 
-use crate::call::Call;
 use crate::problem::Problem;
+use crate::request::text_in_path;
 use crate::task::Findings;
+use actix_web::HttpRequest;
 use api_types::{NewUser, Secret, User, UserState};
 use domain::id::UserId;
 use secrecy::SecretString;
+use store::TenantScope;
+use store::connect::ApiDb;
 use store::user::UserInfo;
-
-/// Characters of a password. The longest is no more than what keeps hashing cheap; what they are is not judged.
-const PASSWORD: std::ops::RangeInclusive<usize> = 12..=256;
 
 /// The user of a record.
 pub(in crate::routes) fn user(info: UserInfo) -> User {
@@ -19,6 +19,7 @@ pub(in crate::routes) fn user(info: UserInfo) -> User {
     };
     User {
         id: info.id,
+        version: info.version,
         email: info.email,
         role: info.role.into(),
         state: state.into(),
@@ -31,78 +32,61 @@ pub(in crate::routes) fn new_user(info: UserInfo, invite_token: Option<SecretStr
     NewUser { info: user(info), invite_token: invite_token.map(Secret::from) }
 }
 
+/// A user as a path names them.
+pub(in crate::routes) enum Named {
+    /// By id.
+    Id(UserId),
+    /// By address, in lower case.
+    Email(String),
+}
+
+/// The user that `{part}` of the path names, by id or address.
+///
+/// # Errors
+/// `not_found` for what can be neither.
+pub(in crate::routes) fn named_in_path(
+    request: &HttpRequest,
+    part: &str,
+) -> Result<Named, Problem> {
+    let text = text_in_path(request, part).ok_or_else(no_such_user)?;
+    match text.parse() {
+        Ok(id) => Ok(Named::Id(id)),
+        Err(_) => identity::rules::email(&text).map(Named::Email).map_err(|_| no_such_user()),
+    }
+}
+
 /// The user named in the path.
 ///
 /// # Errors
-/// `not_found` for what cannot be a user's id.
-pub(super) fn id_in_path(call: &Call) -> Result<UserId, Problem> {
-    let text = call.request.match_info().get("id").unwrap_or_default();
-    text.parse().map_err(|_| no_such_user())
+/// `not_found`; what the database said.
+pub(in crate::routes) async fn find(
+    db: &ApiDb,
+    scope: &TenantScope,
+    named: Named,
+) -> Result<UserInfo, Problem> {
+    let found = match named {
+        Named::Id(id) => store::user::get(db, scope, id).await?,
+        Named::Email(email) => store::user::find_by_email(db, scope, &email).await?,
+    };
+    found.ok_or_else(no_such_user)
 }
 
 /// "Not found", in the same words for a foreign, an unknown, a removed and a malformed one.
-pub(super) fn no_such_user() -> Problem {
+pub(in crate::routes) fn no_such_user() -> Problem {
     Problem::no_such("user")
 }
 
 /// The field `password`.
-pub(crate) fn check_password(findings: &mut Findings, text: &str) {
-    let length = text.chars().take(PASSWORD.end() + 1).count();
-    if !PASSWORD.contains(&length) {
-        let (least, most) = (PASSWORD.start(), PASSWORD.end());
-        findings.wrong("/password", format!("must have {least} to {most} characters"));
+pub(crate) fn check_password(findings: &mut Findings, password: &SecretString) {
+    if let Err(unfit) = identity::rules::password(password) {
+        findings.wrong("/password", unfit.to_string());
     }
 }
 
-/// The field `email`, in lower case.
+/// The field `email`, in lower case; empty where it is none, which is found.
 pub(crate) fn check_email(findings: &mut Findings, email: &str) -> String {
-    let email = email.trim().to_lowercase();
-    let parts = email.split_once('@');
-    let fits = email.len() <= 254
-        && parts.is_some_and(|(name, host)| {
-            !name.is_empty() && !host.is_empty() && !host.contains('@')
-        })
-        && email.bytes().all(|b| b.is_ascii_graphic());
-    if !fits {
-        findings.wrong("/email", "must be an address such as ann@example.com");
-    }
-    email
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_kept_in_lower_case_and_has_two_parts() {
-        for (text, wanted) in [
-            (" Ann@Example.COM ", Some("ann@example.com")),
-            ("a+b@c", Some("a+b@c")),
-            ("ann", None),
-            ("@c", None),
-            ("a@", None),
-            ("a@b@c", None),
-            ("a b@c", None),
-            ("a\u{0}@c", None),
-            ("\u{e4}@c", None),
-        ] {
-            let mut findings = Findings::new(String::new());
-            let email = check_email(&mut findings, text);
-            assert_eq!(findings.into_result().ok().map(|()| email.as_str()), wanted, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_password_has_12_to_256_characters_whatever_they_are() {
-        for (text, fits) in [
-            ("x".repeat(11), false),
-            ("x".repeat(12), true),
-            ("é".repeat(256), true),
-            ("x".repeat(257), false),
-        ] {
-            let mut findings = Findings::new(String::new());
-            check_password(&mut findings, &text);
-            assert_eq!(findings.into_result().is_ok(), fits);
-        }
-    }
+    identity::rules::email(email).unwrap_or_else(|unfit| {
+        findings.wrong("/email", unfit.to_string());
+        String::new()
+    })
 }

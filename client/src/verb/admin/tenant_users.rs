@@ -2,9 +2,10 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, NewUser, Page, PageRequest, User};
-use api_types::request::UserInvite;
+use api_types::request::{UserInvite, UserPut};
 use domain::access::Role;
 use domain::id::TenantId;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 impl Client {
     /// One page of a tenant's users, newest first. [`Page::next`] leads to the next.
@@ -31,6 +32,25 @@ impl Client {
     ) -> Result<ApiResponse<NewUser>, ClientError> {
         let body = to_json(&UserInvite { email: email.to_owned(), role })?;
         self.send(Call::post_once(of(tenant)).json(body)).await
+    }
+}
+
+impl Client {
+    /// Stores a user of a tenant under their address, with `if_version` only in that version, with 0 only if the user is new: who is not
+    /// there is invited, who is gets the role.
+    ///
+    /// # Errors
+    /// 404 for an unknown or deleted tenant; the last owner; 412 for another version; no response.
+    pub async fn put_tenant_user(
+        &self,
+        tenant: TenantId,
+        email: &str,
+        role: Role,
+        if_version: Option<i64>,
+    ) -> Result<ApiResponse<NewUser>, ClientError> {
+        let email = utf8_percent_encode(email, NON_ALPHANUMERIC);
+        let call = Call::put(format!("{}/{email}", of(tenant)));
+        self.send(call.json(to_json(&UserPut { role })?).if_version(if_version)).await
     }
 }
 

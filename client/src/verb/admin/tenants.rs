@@ -2,8 +2,9 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, Page, PageRequest, Tenant, TenantFilter};
-use api_types::request::{TenantChange, TenantCreate};
+use api_types::request::{TenantChange, TenantCreate, TenantPut};
 use domain::id::{PlanName, TenantId};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode as encode};
 
 const PATH: &str = "v1/admin/tenants";
 
@@ -54,6 +55,25 @@ impl Client {
     ) -> Result<ApiResponse<Tenant>, ClientError> {
         let body = TenantChange { plan: plan.cloned(), weight };
         self.send(Call::patch(of(id)).json(to_json(&body)?)).await
+    }
+
+    /// Stores a tenant under its name, all of it: with `if_version` only in that version, with 0 only if it is new.
+    ///
+    /// # Errors
+    /// An unknown plan; 409 while a deleted tenant has the name; 412 for another version; no response.
+    pub async fn put_tenant(
+        &self,
+        name: &str,
+        tenant: &TenantPut,
+        if_version: Option<i64>,
+    ) -> Result<ApiResponse<Tenant>, ClientError> {
+        if matches!(name, "." | "..") {
+            // A URL takes them for steps.
+            let text = format!("a tenant named `{name}` can be stored by its id only");
+            return Err(ClientError::Settings(text));
+        }
+        let call = Call::put(format!("{PATH}/{}", encode(name, NON_ALPHANUMERIC)));
+        self.send(call.json(to_json(tenant)?).if_version(if_version)).await
     }
 
     /// Suspends a tenant: no submits and no new starts. One that is suspended stays as it is.

@@ -36,7 +36,16 @@ impl Reckoner {
         Self::within(timing, created_at, &Steps::unlimited())
     }
 
-    /// The same of a timing that somebody gives, who may want to keep a processor busy.
+    /// Reads `timing`, which was checked when it was stored: no due time is looked for.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn stored(timing: &Timing, created_at: Timestamp) -> Result<Self, TimingError> {
+        timing.check_but_specs()?;
+        Self::read(timing, created_at)
+    }
+
+    /// The same as [`Self::new`] of a timing that somebody gives, who may want to keep a processor busy.
     ///
     /// # Errors
     /// As [`Self::new`]; that its first due time is not found within `steps`.
@@ -45,8 +54,7 @@ impl Reckoner {
         created_at: Timestamp,
         steps: &Steps,
     ) -> Result<Self, TimingError> {
-        timing.check_but_specs()?;
-        let reckoner = Self::read(timing, created_at)?;
+        let reckoner = Self::stored(timing, created_at)?;
         if reckoner.walk().next_after(created_at, steps).is_none() {
             let problem = match steps.is_out() {
                 true => TimingError::at("", TimingProblem::TooIntricate),

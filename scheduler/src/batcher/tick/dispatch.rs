@@ -8,16 +8,16 @@ use crate::batcher::next_tick::WaitsFor;
 use crate::metrics::{BATCH, DISPATCHED, LAG, STOPPED};
 use bus::Hint;
 use domain::batch::{Pick, StopReason, batch_slots};
+use domain::epoch::Epoch;
 use domain::id::{PoolName, TaskId};
 use domain::placement::Lacks;
 use domain::resources::Resources;
-use domain::task::{DriverName, DriverSet};
+use domain::task::{Dispatch, DriverName, DriverSet};
 use domain::time::Timestamp;
 use runtime::clock::{self, Instant};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::StoreError;
-use store::leadership::LeaderEpoch;
 use store::task::{ReadyStrand, ReadyTask, select_ready, transition};
 use store::turn::PoolTurn;
 
@@ -56,14 +56,14 @@ struct Batch {
 /// What a hint tells of a task.
 type Need = (Option<DriverName>, Resources);
 
-/// Dispatch epoch of each marked task.
-type Epochs = HashMap<TaskId, i32>;
+/// The dispatch of each marked task.
+type Marked = HashMap<TaskId, Dispatch>;
 
 impl Batcher {
     /// Dispatches what has room now.
     pub(super) async fn dispatch(
         &mut self,
-        epoch: LeaderEpoch,
+        epoch: Epoch,
         pool: &PoolName,
     ) -> Result<Dispatched, StoreError> {
         let started = clock::monotonic();
@@ -90,7 +90,7 @@ impl Batcher {
     /// Picks and marks tasks.
     async fn mark_batch(
         &mut self,
-        epoch: LeaderEpoch,
+        epoch: Epoch,
         pool: &PoolName,
         started: Instant,
     ) -> Result<Batch, StoreError> {
@@ -114,12 +114,12 @@ impl Batcher {
             picked.iter().for_each(|pick| state.turns.undo(pick));
             state.room = None;
         }
-        let Some(epochs) = marked? else {
+        let Some(marked) = marked? else {
             self.leader.lost();
             return Ok(Batch::none(WaitsFor::WakeUp));
         };
         for pick in &picked {
-            if epochs.contains_key(&pick.candidate.task) {
+            if marked.contains_key(&pick.candidate.task) {
                 state.turns.dispatched(now, pick);
             } else {
                 // Cancelled or expired between the selection and the mark.
@@ -127,8 +127,8 @@ impl Batcher {
                 self.running.undone(&pick.candidate);
             }
         }
-        let hints = hints(&picked, &epochs, &needs);
-        state.standing.add_dispatched(hints.iter().map(|hint| hint.tenant));
+        let hints = hints(&picked, &marked, &needs);
+        state.standing.add_dispatched(hints.iter().map(|hint| hint.dispatch.tenant));
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         state.room.iter_mut().for_each(|room| room.subtract(used));
         let reason = if used >= slots {
@@ -210,14 +210,10 @@ impl Batcher {
         self.per_pool.entry(pool.clone()).or_default().standing.set_pool(turn);
     }
 
-    /// Marks picks as `queued`; returns dispatch epochs. `None`: another batcher leads.
-    async fn mark(
-        &self,
-        epoch: LeaderEpoch,
-        picked: &[Pick],
-    ) -> Result<Option<Epochs>, StoreError> {
+    /// Marks picks as `queued`; returns their dispatches. `None`: another batcher leads.
+    async fn mark(&self, epoch: Epoch, picked: &[Pick]) -> Result<Option<Marked>, StoreError> {
         if picked.is_empty() {
-            return Ok(Some(Epochs::new()));
+            return Ok(Some(Marked::new()));
         }
         let key = |pick: &Pick| (pick.candidate.tenant, pick.candidate.task);
         let keys: Vec<_> = picked.iter().map(key).collect();
@@ -227,8 +223,8 @@ impl Batcher {
             // It may take effect after the next count, which would miss it.
             self.leader.renounce();
         }
-        let epochs = |row: transition::DispatchedRow| (row.task, row.dispatch_epoch);
-        Ok(marked?.map(|marked| marked.into_iter().map(epochs).collect()))
+        let by_task = |dispatch: Dispatch| (dispatch.task, dispatch);
+        Ok(marked?.map(|marked| marked.into_iter().map(by_task).collect()))
     }
 }
 
@@ -240,14 +236,12 @@ impl Batch {
 }
 
 /// One hint per marked task.
-fn hints(picked: &[Pick], epochs: &Epochs, needs: &HashMap<TaskId, Need>) -> Vec<Hint> {
+fn hints(picked: &[Pick], marked: &Marked, needs: &HashMap<TaskId, Need>) -> Vec<Hint> {
     let hint = |pick: &Pick| {
         let candidate = &pick.candidate;
         let (driver, resources) = *needs.get(&candidate.task)?;
         Some(Hint {
-            tenant: candidate.tenant,
-            task: candidate.task,
-            dispatch_epoch: *epochs.get(&candidate.task)?,
+            dispatch: *marked.get(&candidate.task)?,
             resources,
             start_deadline_unix_ms: candidate.start_deadline.timestamp_millis(),
             driver,

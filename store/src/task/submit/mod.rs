@@ -17,7 +17,7 @@ use crate::idempotency::IdempotencyKey;
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
-use domain::task::{Delivery, DriverName, State};
+use domain::task::{Delivery, State, TaskSpec};
 use domain::time::Timestamp;
 use std::time::Duration;
 
@@ -36,10 +36,8 @@ pub struct NewTask {
     pub tier: Option<Tier>,
     /// What it needs.
     pub resources: Resources,
-    /// What it runs, as JSON; no NUL bytes.
-    pub run_json: String,
-    /// The driver that `run_json` names.
-    pub driver: Option<DriverName>,
+    /// What it runs, its retries and labels.
+    pub spec: TaskSpec,
     /// Due this long after it is stored; not together with `run_at`.
     pub delay: Option<Duration>,
     /// Due at this time; not together with `delay`.
@@ -58,14 +56,10 @@ pub struct NewTask {
     pub concurrency_key: Option<ConcurrencyKey>,
     /// Limit on charged attempts.
     pub max_attempts: u32,
-    /// Retry policy as JSON; `None` is the default policy.
-    pub retry_json: Option<String>,
     /// What a lost attempt means.
     pub delivery: Delivery,
     /// Unique among the tenant's tasks that have not ended.
     pub unique_key: Option<String>,
-    /// Labels as a JSON object.
-    pub labels_json: Option<String>,
     /// W3C traceparent of the request.
     pub traceparent: Option<String>,
     /// The API key it came by.

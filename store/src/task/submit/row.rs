@@ -2,8 +2,9 @@
 
 use super::NewTask;
 use crate::rows::row_of;
+use crate::task::spec::JsonText;
 use domain::batch::{Conditions, Strand};
-use domain::task::{Delivery, DriverName};
+use domain::task::{Delivery, DriverName, Labels, RetryPolicy, Run};
 use domain::time::{Timestamp, millis};
 use uuid::Uuid;
 
@@ -32,9 +33,9 @@ pub(super) struct SubmittedTask<'a> {
     concurrency_key: Option<&'a str>,
     strand: i64,
     name: Option<&'a str>,
-    run: &'a str,
-    retry: Option<&'a str>,
-    labels: Option<&'a str>,
+    run: JsonText<'a, Run>,
+    retry: Option<JsonText<'a, RetryPolicy>>,
+    labels: Option<JsonText<'a, Labels>>,
     traceparent: Option<&'a str>,
     key_id: &'a str,
     schedule_id: Option<Uuid>,
@@ -44,7 +45,7 @@ pub(super) struct SubmittedTask<'a> {
     route: Option<&'a str>,
     key: Option<&'a str>,
     body_hash: Option<&'a [u8]>,
-    driver: Option<&'a str>,
+    driver: &'a str,
 }
 row_of!("submission": SubmittedTask<'_>);
 
@@ -53,7 +54,7 @@ impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
         let size = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
         let [cpu_millis, memory_mib, disk_mib, iops, ports] = task.resources.dimensions().map(size);
         let idempotency = task.idempotency.as_ref();
-        let fired = task.schedule.as_ref();
+        let (fired, spec) = (task.schedule.as_ref(), &task.spec);
         Self {
             tenant_id: task.tenant.uuid(),
             id: task.id.uuid(),
@@ -77,9 +78,9 @@ impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
             concurrency_key: task.concurrency_key.as_ref().map(|key| &*key.0),
             strand: strand(task).0,
             name: task.name.as_deref(),
-            run: &task.run_json,
-            retry: task.retry_json.as_deref(),
-            labels: task.labels_json.as_deref(),
+            run: JsonText(&spec.run),
+            retry: spec.retry.as_ref().map(JsonText),
+            labels: (!spec.labels.is_empty()).then_some(JsonText(&spec.labels)),
             traceparent: task.traceparent.as_deref(),
             key_id: &task.key_id,
             schedule_id: fired.map(|fired| fired.schedule.uuid()),
@@ -89,7 +90,7 @@ impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
             route: idempotency.map(|key| key.route.as_str()),
             key: idempotency.map(|key| key.key.as_str()),
             body_hash: idempotency.map(|key| key.body_hash.as_slice()),
-            driver: task.driver.as_ref().map(DriverName::as_str),
+            driver: spec.run.driver(),
         }
     }
 }
@@ -102,6 +103,6 @@ fn strand(task: &NewTask) -> Strand {
         expire_if_late: task.expire_if_late,
         tolerance: task.delay_tolerance,
         key: task.concurrency_key.as_ref(),
-        driver: task.driver,
+        driver: DriverName::try_from(&task.spec.run).ok(),
     })
 }

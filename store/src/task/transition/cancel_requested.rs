@@ -142,9 +142,11 @@ async fn move_on(
                 update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $5 * interval '1 millisecond')
                 from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id and t.state = 'running'
+                returning t.tenant_id, t.id, t.attempt, t.state
             )",
         state: "'cancelled'",
         reason: "$6",
+        moved: "asked",
         answer: "select from gone",
         &waiting.0,
         &waiting.1,

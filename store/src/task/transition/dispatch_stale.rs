@@ -5,15 +5,12 @@
 use super::dispatch_undone::dispatch_undone;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use domain::id::{TaskId, TenantId};
+use domain::task::Dispatch;
 
 /// Takes dispatches back; says how many.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn dispatch_stale(
-    db: &SchedulerDb,
-    dispatches: &[(TenantId, TaskId, i32)],
-) -> Result<u64, StoreError> {
+pub async fn dispatch_stale(db: &SchedulerDb, dispatches: &[Dispatch]) -> Result<u64, StoreError> {
     dispatch_undone(db.pool(), "dispatch_stale", dispatches).await
 }

@@ -4,29 +4,19 @@
 //! waiting for the disk: a lost mark is a lost hint, and the task is simply still ready. Whoever
 //! picks a task has charged its tenant; a dispatch that comes to nothing leaves the task prepaid.
 
+use super::change::change_tasks;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::leadership::LeaderEpoch;
 use crate::own::on_own;
 use crate::statement::repeated;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, TaskId, TenantId};
-use domain::task::State;
+use domain::task::{Dispatch, State};
 use domain::time::millis;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// A task that was marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DispatchedRow {
-    /// Whose it is.
-    pub tenant: TenantId,
-    /// Which it is.
-    pub task: TaskId,
-    /// The dispatch that its hint must name.
-    pub dispatch_epoch: i32,
-}
-
-/// Marks what is still ready of `picked`; `None` where `node` is not the batcher of `epoch` any more.
+/// Marks what is still ready of `picked`, and says the dispatch that each hint must name; `None` where `node` is not the batcher of `epoch` any more.
 /// A hint that is not heard of within `sweep_age` is taken back by `dispatch_stale`.
 ///
 /// # Errors
@@ -34,14 +24,14 @@ pub struct DispatchedRow {
 pub async fn dispatched(
     db: &SchedulerDb,
     node: NodeId,
-    epoch: LeaderEpoch,
+    epoch: Epoch,
     picked: &[(TenantId, TaskId)],
     sweep_age: Duration,
-) -> Result<Option<Vec<DispatchedRow>>, StoreError> {
+) -> Result<Option<Vec<Dispatch>>, StoreError> {
     let (tenants, ids) = sorted_keys(picked);
     repeated(|| async {
-        let query = sqlx::query!(
-            r#"with lead as materialized (
+        let query = change_tasks!(
+            "with lead as materialized (
                     select 1 from leadership
                     where role = 'batcher' and holder = $1 and epoch = $2 and expires_at > clock_timestamp()
                     for share
@@ -51,9 +41,10 @@ pub async fn dispatched(
                     from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                         and t.state = $6::text::task_state and exists (select from lead)
-                    returning t.tenant_id, t.id, t.dispatch_epoch
-                )
-                select l.leads as "leads!", m.tenant_id as "tenant_id?", m.id as "id?", m.dispatch_epoch as "dispatch_epoch?"
+                    returning t.tenant_id, t.id, t.dispatch_epoch, t.attempt, t.state
+                )",
+            changes: "select tenant_id, id, attempt, state, null, null::integer, null::uuid from marked",
+            answer: r#"select l.leads as "leads!", m.tenant_id as "tenant_id?", m.id as "id?", m.dispatch_epoch as "dispatch_epoch?"
                 from (select exists (select from lead) as leads) l left join marked m on true"#,
             node.uuid(),
             epoch.0,
@@ -67,10 +58,10 @@ pub async fn dispatched(
             return Ok(None);
         }
         let marked = rows.into_iter().filter_map(|row| {
-            Some(DispatchedRow {
+            Some(Dispatch {
                 tenant: TenantId(row.tenant_id?),
                 task: TaskId(row.id?),
-                dispatch_epoch: row.dispatch_epoch?,
+                epoch: row.dispatch_epoch?.into(),
             })
         });
         Ok(Some(marked.collect()))

@@ -11,29 +11,32 @@
 /// - `of leased`: `gone` also has `ends` (the state, as text), `reason` and `exit_code`; `$failures` and `$started` are the failures and the
 ///   first start at the end. All leases of the part `$leases` end, whether their tasks end or go on: it has the columns of `task` and of
 ///   `lease_end`, and an attempt is written for each.
+///
+/// `$moved`, where it is given, is a part that moves tasks that do not end; it has their `tenant_id`, `id`, `attempt` and new `state`.
 macro_rules! end_tasks {
     (
-        of waiting: $delete:literal, state: $state:literal, reason: $reason:literal, answer: $answer:literal,
-        $($argument:tt)*
+        of waiting: $delete:literal, state: $state:literal, reason: $reason:literal, $(moved: $moved:literal,)?
+        answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ($state, "failures", "first_started_at", $reason, "null"), (), $answer, $($argument)*
+            $delete, ($state, "failures", "first_started_at", $reason, "null"), (), ($($moved)?), $answer,
+            $($argument)*
         )
     };
     (
         of leased: $delete:literal, failures: $failures:literal, started: $started:literal, leases: $leases:literal,
-        answer: $answer:literal, $($argument:tt)*
+        $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases), $answer,
+            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases), ($($moved)?), $answer,
             $($argument)*
         )
     };
     (
         $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal),
-        ($($leases:literal)?), $answer:literal, $($argument:tt)*
+        ($($leases:literal)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
     ) => {
-        sqlx::query!(
+        $crate::task::transition::change::change_tasks!(
             $delete
             + ", history as (
                 insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
@@ -56,7 +59,13 @@ macro_rules! end_tasks {
                 from " + $leases + "
             )")?
             // Whatever else happens at an end is one more part here, which reads `gone`.
-            + " " + $answer,
+            ,
+            changes: "select tenant_id, id, attempt, (" + $state + ")::task_state, " + $reason + ",
+                    (" + $exit_code + ")::integer, counted_by
+                from gone"
+                $(+ " union all
+                select tenant_id, id, attempt, state, null, null, null from " + $moved)?,
+            answer: $answer,
             $($argument)*
         )
     };

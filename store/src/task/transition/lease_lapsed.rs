@@ -7,10 +7,9 @@ use super::TransitionResult;
 use super::lease_end::{EndedAttempt, for_good, to_go_on};
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::lease::LeaseKey;
 use crate::statement::{named, repeated};
 use domain::id::{SessionId, TaskId, TenantId};
-use domain::task::{AttemptOutcome, Event};
+use domain::task::{AttemptOutcome, Event, LeaseKey};
 use sqlx::PgConnection;
 use uuid::Uuid;
 

@@ -3,14 +3,17 @@
 //! One statement locks the sessions `for share` in id order, checks that the caller still owns each
 //! under its epoch, moves the tasks, and returns what they run. A hint of an old dispatch finds no row.
 
+use super::change::change_tasks;
+use super::dispatch_undone::epoch_column;
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::lease::LeaseKey;
 use crate::own::on_own;
 use crate::rows::row_of;
 use crate::statement::repeated;
+use crate::task::spec;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, SessionId, TaskId, TenantId};
-use domain::task::State;
+use domain::task::{Dispatch, LeaseKey, RetryPolicy, State, StoredRun};
 use domain::time::{Timestamp, millis};
 use std::time::Duration;
 use uuid::Uuid;
@@ -18,12 +21,8 @@ use uuid::Uuid;
 /// One placement in memory, to be made true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// Whose task.
-    pub tenant: TenantId,
-    /// Which task.
-    pub task: TaskId,
     /// The dispatch its hint named.
-    pub dispatch_epoch: i32,
+    pub dispatch: Dispatch,
     /// On which session.
     pub session: SessionId,
     /// Running number within the session.
@@ -47,9 +46,9 @@ row_of!("placement": PlacementRow);
 impl From<&Claim> for PlacementRow {
     fn from(claim: &Claim) -> Self {
         Self {
-            tenant_id: claim.tenant.uuid(),
-            id: claim.task.uuid(),
-            dispatch_epoch: claim.dispatch_epoch,
+            tenant_id: claim.dispatch.tenant.uuid(),
+            id: claim.dispatch.task.uuid(),
+            dispatch_epoch: epoch_column(&claim.dispatch),
             session_id: claim.session.uuid(),
             assignment: i64::try_from(claim.assignment).unwrap_or(i64::MAX),
             port_first: i32::try_from(claim.port_first).unwrap_or(0),
@@ -63,20 +62,20 @@ pub struct SessionEpoch {
     /// The session.
     pub session: SessionId,
     /// Under this epoch.
-    pub epoch: i64,
+    pub epoch: Epoch,
 }
 
 /// A lease that was granted, and what it runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     /// The lease.
     pub lease: LeaseKey,
     /// As claimed.
     pub assignment: u64,
-    /// What it runs, as JSON; empty where the spec is gone, which an executor cannot read.
-    pub run_json: String,
-    /// Its retry policy as JSON; `None` is the default policy.
-    pub retry_json: Option<String>,
+    /// What it runs.
+    pub run: StoredRun,
+    /// Its retry policy; `None` is the default policy.
+    pub retry: Option<RetryPolicy>,
     /// How long it may run.
     pub cap: Duration,
     /// Charged failures so far.
@@ -108,15 +107,15 @@ pub async fn placed(
     grace: Duration,
 ) -> Result<Vec<Placed>, StoreError> {
     let mut sorted: Vec<&Claim> = claims.iter().collect();
-    sorted.sort_unstable_by_key(|c| (c.tenant, c.task));
+    sorted.sort_unstable_by_key(|c| (c.dispatch.tenant, c.dispatch.task));
     // A session named twice counts as named once, under its first epoch.
     let session_ids: Vec<_> = sessions.iter().map(|s| s.session.uuid()).collect();
-    let epochs: Vec<i64> = sessions.iter().map(|s| s.epoch).collect();
+    let epochs: Vec<i64> = sessions.iter().map(|s| s.epoch.0).collect();
     let rows: Vec<PlacementRow> = sorted.into_iter().map(PlacementRow::from).collect();
     let ids = || rows.iter().map(|row| row.id);
     let placed = repeated(|| async {
-        let query = sqlx::query!(
-            r#"with held as materialized (
+        let query = change_tasks!(
+            "with held as materialized (
                     select s.id from executor_session s
                     where s.id = any ($2::uuid[]) and s.owner = $1
                         and s.owner_epoch = ($3::bigint[])[array_position($2::uuid[], s.id)]
@@ -133,9 +132,10 @@ pub async fn placed(
                         and i.session_id = any (array(select h.id from held h))
                         and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                     returning t.tenant_id, t.id, t.attempt, t.session_id, t.assignment, t.cap_ms, t.failures, t.max_attempts,
-                        t.at_most_once, t.run_at
-                )
-                select c.tenant_id, c.id, c.attempt, c.session_id as "session_id!", c.assignment as "assignment!", c.cap_ms,
+                        t.at_most_once, t.run_at, t.state
+                )",
+            changes: "select tenant_id, id, attempt, state, null, null::integer, null::uuid from claimed",
+            answer: r#"select c.tenant_id, c.id, c.attempt, c.session_id as "session_id!", c.assignment as "assignment!", c.cap_ms,
                     c.failures, c.max_attempts, c.at_most_once,
                     (extract(epoch from now() - c.run_at) * 1000)::bigint as "waited_ms!",
                     coalesce(s.run, '') as "run!", s.retry as "retry?", s.traceparent as "traceparent?",
@@ -169,8 +169,8 @@ pub async fn placed(
                 session: SessionId(row.session_id),
             },
             assignment: row.assignment.unsigned_abs(),
-            run_json: row.run,
-            retry_json: row.retry,
+            run: StoredRun::read(row.run),
+            retry: spec::retry(row.retry.as_deref()),
             cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
             failures: row.failures.unsigned_abs(),
             max_attempts: row.max_attempts.unsigned_abs(),

@@ -40,10 +40,11 @@ pub async fn tenant_deleted(
                     update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $3 * interval '1 millisecond')
                     from picked p
                     where t.tenant_id = any (array[p.tenant_id]) and t.id = p.id and t.state = 'running'
-                    returning t.id
+                    returning t.tenant_id, t.id, t.attempt, t.state
                 )",
             state: "'cancelled'",
             reason: "'its tenant was deleted'",
+            moved: "asked",
             answer: r#"select (select count(*) from gone) as "cancelled!", (select count(*) from asked) as "asked!""#,
             tenant.uuid(),
             limit,

@@ -6,15 +6,12 @@
 use super::dispatch_undone::dispatch_undone;
 use crate::StoreError;
 use crate::connect::RmDb;
-use domain::id::{TaskId, TenantId};
+use domain::task::Dispatch;
 
 /// Gives dispatches back; says how many.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved, and the scheduler's sweep does it later.
-pub async fn unplaced(
-    db: &RmDb,
-    dispatches: &[(TenantId, TaskId, i32)],
-) -> Result<u64, StoreError> {
+pub async fn unplaced(db: &RmDb, dispatches: &[Dispatch]) -> Result<u64, StoreError> {
     dispatch_undone(db.pool(), "unplaced", dispatches).await
 }

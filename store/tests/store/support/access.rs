@@ -3,7 +3,7 @@
 use super::world::World;
 use domain::access::Role;
 use domain::id::{NodeId, SignInId, TenantId, UserId};
-use domain::task::State;
+use domain::task::{LeaseKey, State};
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
@@ -48,10 +48,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             if state == State::Running {
                 let (task, session) = (put.task, owned.session);
                 let chunk = NewChunk {
-                    tenant,
-                    task,
-                    attempt: 1,
-                    session,
+                    lease: LeaseKey { tenant, task, attempt: 1, session },
                     stream: Stream::Stdout,
                     seq: 0,
                     offset: 0,
@@ -66,7 +63,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         let hour = domain::rate::Hour::of(runtime::clock::wall());
         let used = store::rate::HourlyUse { tenant, hour, used: 1 };
         store::rate::checkpoint(&world.submit, &[used]).await.unwrap();
-        let scope = TenantScope::new(tenant);
+        let scope = TenantScope::of_role(tenant);
         let user = NewUser {
             id: UserId::fresh(),
             email: format!("{letter}@example.com"),
@@ -90,7 +87,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             key: "k".to_owned(),
             body_hash: [1; 32],
         };
-        let scope = TenantScope::new(tenant);
+        let scope = TenantScope::of_role(tenant);
         store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
         let key = "exports".parse().unwrap();
         store::concurrency::put(&world.api, &scope, &key, 2).await.unwrap();
@@ -105,7 +102,8 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
                 select id, version, tenant_id, now(), timing, template, overlap, misfire, false from schedule where tenant_id = '{0}';
             insert into tenant_past_state values ('{0}', now(), 'suspended');
             insert into tenant_quota_level values ('{0}', 'backlog', true);
-            insert into tenant_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",
+            insert into event_consumer values ('{0}', 'live_x', now());
+            insert into task_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",
             tenant.uuid()
         );
         world.sql(told).await;

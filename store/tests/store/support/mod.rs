@@ -9,7 +9,7 @@ mod shuffle;
 mod world;
 
 pub use access::{log_in, new_key, refused, two_tenants};
-pub use put::{Put, claim, ended, id_days_off, new_task, outcome_of};
+pub use put::{Put, claim, ended, id_days_off, labels, new_task, outcome_of};
 pub use rivals::{Prize, Told, race};
 pub use schedule::{Firing, new_schedule, once, template};
 pub use shuffle::Shuffle;

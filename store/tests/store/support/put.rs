@@ -2,12 +2,14 @@
 
 use super::world::{Leader, Owned, World};
 use domain::batch::Priority;
+use domain::epoch::Epoch;
 use domain::id::{TaskId, TenantId};
 use domain::resources::Tier;
-use domain::task::{AttemptOutcome, Delivery, Event, State};
+use domain::task::{
+    AttemptOutcome, Delivery, Dispatch, Event, Labels, LeaseKey, NoopRun, Run, State, TaskSpec,
+};
 use std::time::Duration;
 use store::TenantScope;
-use store::lease::LeaseKey;
 use store::task::submit::{NewTask, SubmitAnswer, insert};
 use store::task::transition::{self, Claim, EndedAttempt, FailedAttempt, SessionEpoch};
 
@@ -16,10 +18,15 @@ use store::task::transition::{self, Claim, EndedAttempt, FailedAttempt, SessionE
 pub struct Put {
     pub tenant: TenantId,
     pub task: TaskId,
-    /// Its last dispatch; 0 where there was none.
-    pub dispatch: i32,
+    /// Its last dispatch; under epoch 0 where there was none.
+    pub dispatch: Dispatch,
     /// Its last lease; made up where there was none.
     pub lease: LeaseKey,
+}
+
+/// One label.
+pub fn labels(key: &str, value: &str) -> Labels {
+    Labels::from([(key.to_owned(), value.to_owned())])
 }
 
 pub fn new_task(tenant: TenantId) -> NewTask {
@@ -30,8 +37,11 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         pool: "default".parse().unwrap(),
         tier: Some(Tier::Basic),
         resources: Tier::Basic.resources(),
-        run_json: r#"{"noop":{"sleep":"0s"}}"#.to_owned(),
-        driver: "noop".parse().ok(),
+        spec: TaskSpec {
+            run: Run::Noop(NoopRun { sleep: Duration::ZERO }),
+            retry: None,
+            labels: Labels::new(),
+        },
         delay: None,
         run_at: None,
         delay_tolerance: Duration::from_secs(300),
@@ -41,10 +51,8 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         flexible: false,
         concurrency_key: None,
         max_attempts: 3,
-        retry_json: None,
         delivery: Delivery::AtLeastOnce,
         unique_key: None,
-        labels_json: None,
         traceparent: None,
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,
@@ -102,24 +110,16 @@ impl World {
     }
 
     /// Ready tasks to queued; what was marked, with its dispatch.
-    pub async fn dispatch(
-        &self,
-        leader: Leader,
-        tasks: &[(TenantId, TaskId)],
-    ) -> Vec<(TenantId, TaskId, i32)> {
+    pub async fn dispatch(&self, leader: Leader, tasks: &[(TenantId, TaskId)]) -> Vec<Dispatch> {
         let term = Duration::from_secs(5);
-        let rows = transition::dispatched(&self.scheduler, leader.node, leader.epoch, tasks, term)
+        transition::dispatched(&self.scheduler, leader.node, leader.epoch, tasks, term)
             .await
-            .unwrap();
-        rows.unwrap().into_iter().map(|row| (row.tenant, row.task, row.dispatch_epoch)).collect()
+            .unwrap()
+            .unwrap()
     }
 
     /// Queued tasks to running on `owned`; the leases.
-    pub async fn place(
-        &self,
-        owned: Owned,
-        dispatches: &[(TenantId, TaskId, i32)],
-    ) -> Vec<LeaseKey> {
+    pub async fn place(&self, owned: Owned, dispatches: &[Dispatch]) -> Vec<LeaseKey> {
         let placed = self.place_with_specs(owned, dispatches).await;
         placed.into_iter().map(|placed| placed.lease).collect()
     }
@@ -128,7 +128,7 @@ impl World {
     pub async fn place_with_specs(
         &self,
         owned: Owned,
-        dispatches: &[(TenantId, TaskId, i32)],
+        dispatches: &[Dispatch],
     ) -> Vec<transition::Placed> {
         let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
         let claims: Vec<_> =
@@ -159,7 +159,8 @@ impl World {
         }
         let id = self.store(task).await;
         let lease = LeaseKey { tenant, task: id, attempt: 1, session: owned.session };
-        let mut put = Put { tenant, task: id, dispatch: 0, lease };
+        let dispatch = Dispatch { tenant, task: id, epoch: Epoch::default() };
+        let mut put = Put { tenant, task: id, dispatch, lease };
         match state {
             State::Scheduled | State::Ready => {}
             State::Cancelled => self.cancel(&put).await,
@@ -169,9 +170,9 @@ impl World {
             }
             State::Skipped => self.skip(id).await,
             _ => {
-                put.dispatch = self.dispatch(leader, &[(tenant, id)]).await[0].2;
+                put.dispatch = self.dispatch(leader, &[(tenant, id)]).await[0];
                 if state != State::Queued {
-                    put.lease = self.place(owned, &[(tenant, id, put.dispatch)]).await[0];
+                    put.lease = self.place(owned, &[put.dispatch]).await[0];
                     self.leave_running(&put, state).await;
                 }
             }
@@ -212,7 +213,7 @@ impl World {
     }
 
     async fn cancel(&self, put: &Put) {
-        let scope = TenantScope::new(put.tenant);
+        let scope = TenantScope::of_role(put.tenant);
         transition::cancel_requested(&self.api, &scope, &[put.task], Duration::from_secs(40))
             .await
             .unwrap();
@@ -241,10 +242,6 @@ impl World {
     }
 }
 
-pub fn claim(
-    owned: Owned,
-    (tenant, task, dispatch_epoch): (TenantId, TaskId, i32),
-    assignment: u64,
-) -> Claim {
-    Claim { tenant, task, dispatch_epoch, session: owned.session, assignment, port_first: 20_000 }
+pub fn claim(owned: Owned, dispatch: Dispatch, assignment: u64) -> Claim {
+    Claim { dispatch, session: owned.session, assignment, port_first: 20_000 }
 }

@@ -4,12 +4,11 @@ use super::put::{claim, ended};
 use super::shuffle::Shuffle;
 use super::world::{Leader, Owned, World};
 use domain::id::{TaskId, TenantId};
-use domain::task::Event;
+use domain::task::{Dispatch, Event, LeaseKey};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
-use store::lease::LeaseKey;
 use store::task::transition::{self, CancelAnswer, FailedAttempt, SessionEpoch, TransitionResult};
 use tokio::task::JoinSet;
 
@@ -20,7 +19,7 @@ pub struct Prize {
     pub leader: Leader,
     pub owned: Owned,
     pub tasks: Vec<(TenantId, TaskId)>,
-    pub dispatches: Vec<(TenantId, TaskId, i32)>,
+    pub dispatches: Vec<Dispatch>,
     pub leases: Vec<LeaseKey>,
 }
 
@@ -73,9 +72,12 @@ impl World {
                     .collect();
                 applied(transition::lease_lapsed(rm, &lapsed).await.unwrap())
             }
-            Event::Dispatched => {
-                self.dispatch(*leader, &tasks).await.into_iter().map(|row| row.1).collect()
-            }
+            Event::Dispatched => self
+                .dispatch(*leader, &tasks)
+                .await
+                .into_iter()
+                .map(|dispatch| dispatch.task)
+                .collect(),
             Event::Placed => {
                 let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
                 let claims: Vec<_> = dispatches
@@ -90,7 +92,7 @@ impl World {
             }
             Event::CancelRequested => {
                 let ids: Vec<_> = tasks.iter().map(|task| task.1).collect();
-                let scope = TenantScope::new(*tenant);
+                let scope = TenantScope::of_role(*tenant);
                 let answers =
                     transition::cancel_requested(&self.api, &scope, &ids, Duration::from_secs(9))
                         .await;

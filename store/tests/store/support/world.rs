@@ -1,5 +1,6 @@
 //! A database of one test, and a handle of each role on it.
 
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TenantId};
 use domain::resources::Resources;
 use runtime::config::DatabaseConfig;
@@ -8,7 +9,7 @@ use sqlx::postgres::{PgPool, PgPoolOptions};
 use std::time::Duration;
 use store::audit::By;
 use store::connect::{AdminDb, ApiDb, RmDb, SchedulerDb, SubmitDb};
-use store::leadership::{self, LeaderEpoch};
+use store::leadership;
 use store::session::{self, NewSession, Opened};
 use store::tenant::{Created, NewTenant};
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
@@ -30,7 +31,7 @@ pub struct World {
 #[derive(Debug, Clone, Copy)]
 pub struct Leader {
     pub node: NodeId,
-    pub epoch: LeaderEpoch,
+    pub epoch: Epoch,
 }
 
 /// A session and who owns it.
@@ -38,7 +39,7 @@ pub struct Leader {
 pub struct Owned {
     pub node: NodeId,
     pub session: SessionId,
-    pub epoch: i64,
+    pub epoch: Epoch,
 }
 
 impl World {

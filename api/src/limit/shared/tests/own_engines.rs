@@ -86,16 +86,32 @@ async fn a_user_needs_exactly_the_commands_that_are_documented() {
 #[tokio::test]
 async fn a_cluster_serves_whichever_of_its_nodes_is_named() {
     let cluster = RedisCluster::start().await.unwrap();
-    let mut keepers = 0;
+    let (mut keepers, mut others) = (Vec::new(), Vec::new());
     let tenant = TenantId::fresh();
     for node in cluster.nodes() {
         let redis = at(&node.url().unwrap(), &[("KEY_PREFIX", "berth-of-all")]).unwrap();
         // The first call may be redirected to another node, and buckets count soon after it.
         let lease = || async { redis.lease(tenant, &plain(slow(20), 1)).await.ok() };
         until_some("a lease", Duration::from_secs(10), lease).await.unwrap();
-        keepers += usize::from(node.run(&["dbsize"]).await.unwrap() != "0");
+        let keeps = node.run(&["dbsize"]).await.unwrap() != "0";
+        if keeps { &mut keepers } else { &mut others }.push(node);
     }
-    assert_eq!(keepers, 1, "all keys are in one slot");
+    let [keeper] = keepers[..] else { panic!("all keys are in one slot: {}", keepers.len()) };
+    // Without that node the others serve nothing.
+    for node in cluster.nodes() {
+        node.run(&["config", "set", "cluster-node-timeout", "1000"]).await.unwrap();
+    }
+    keeper.freeze().unwrap();
+    let url = others[0].url().unwrap();
+    let down = || async {
+        let redis = at(&url, &[("KEY_PREFIX", "berth-of-all")]).unwrap();
+        let away = redis.lease(tenant, &plain(slow(20), 1)).await.err()?;
+        away.explained().contains("CLUSTERDOWN").then_some(away)
+    };
+    let away = until_some("a cluster that is down", Duration::from_secs(20), down).await.unwrap();
+    assert_eq!(away.cause(), Cause::Cluster);
+    assert!(away.explained().contains("see CLUSTER INFO"), "{}", away.explained());
+    keeper.thaw().unwrap();
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
-    match store::plan::delete(&call.state.admin, (&name, if_version), call.by()).await? {
+    match store::plan::delete(&call.state.admin, &name, if_version, call.by()).await? {
         Deleted::Yes => json(StatusCode::OK, &DeletedPlan { name, deleted: true }),
         Deleted::InUse => {
             let detail = format!(

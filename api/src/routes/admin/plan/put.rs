@@ -41,8 +41,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         };
         Problem::with_errors(Code::ValidationFailed, wrong.into_iter().map(at).collect())
     })?;
-    let put = (&name, if_version);
-    match store::plan::put(&call.state.admin, put, &limits, call.by()).await? {
+    match store::plan::put(&call.state.admin, &name, if_version, &limits, call.by()).await? {
         PlanStored::Created(plan) => shown(StatusCode::CREATED, plan),
         PlanStored::Updated(plan) | PlanStored::Unchanged(plan) => shown(StatusCode::OK, plan),
         PlanStored::VersionMismatch { version } => Err(mismatch(version)),

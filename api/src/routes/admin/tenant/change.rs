@@ -27,7 +27,7 @@ pub const DOC: Doc = Doc {
 /// What is wrong with it; `not_found`, also for a deleted tenant; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let id = id_of(&call)?;
+    let id = id_of(&call).await?;
     let spec: TenantChange = json::parse(&call.body)?;
     check_weight(spec.weight.flatten())?;
     let change = tenant::TenantChange { plan: spec.plan, weight: spec.weight };

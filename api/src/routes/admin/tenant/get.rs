@@ -1,8 +1,8 @@
-//! `GET /v1/admin/tenants/{id}`: one customer.
+//! `GET /v1/admin/tenants/{id}`: one customer, by id or name.
 
-use super::view::{answer, id_of};
+use super::view::{id_of, shown, unknown};
 use crate::call::OperatorCall;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -10,7 +10,13 @@ use actix_web::http::StatusCode;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Read a tenant",
-    answers: &[AnswerDoc { status: 200, text: "The tenant", content: Content::Json("Tenant") }],
+    description: "By id or name.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The tenant, with its version as `ETag`",
+        content: Content::Json("Tenant"),
+    }],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
@@ -21,5 +27,6 @@ pub const DOC: Doc = Doc {
 /// `not_found`; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    answer(&call, StatusCode::OK, id_of(&call)?).await
+    let found = store::tenant::get(&call.state.admin, id_of(&call).await?).await?;
+    shown(StatusCode::OK, found.ok_or_else(unknown)?)
 }

@@ -4,6 +4,7 @@ pub mod change;
 pub mod create;
 pub mod get;
 pub mod list;
+pub mod put;
 pub mod stand;
 mod view;
 

@@ -55,7 +55,7 @@ struct Nothing {}
 /// # Errors
 /// `not_found`; `conflict` where it is deleted; what the database said.
 pub async fn suspend(call: OperatorCall) -> Result<HttpResponse, Problem> {
-    let id = named(&call)?;
+    let id = named(&call).await?;
     let done = store::tenant::suspend(&call.state.admin, id, call.by()).await;
     stood(&call, id, done).await
 }
@@ -65,7 +65,7 @@ pub async fn suspend(call: OperatorCall) -> Result<HttpResponse, Problem> {
 /// # Errors
 /// As [`suspend`].
 pub async fn resume(call: OperatorCall) -> Result<HttpResponse, Problem> {
-    let id = named(&call)?;
+    let id = named(&call).await?;
     let done = store::tenant::resume(&call.state.admin, id, call.by()).await;
     stood(&call, id, done).await
 }
@@ -75,17 +75,17 @@ pub async fn resume(call: OperatorCall) -> Result<HttpResponse, Problem> {
 /// # Errors
 /// `not_found`; what the database said.
 pub async fn delete(call: OperatorCall) -> Result<HttpResponse, Problem> {
-    let id = named(&call)?;
+    let id = named(&call).await?;
     let done = store::tenant::delete(&call.state.admin, id, call.by()).await;
     stood(&call, id, done).await
 }
 
-fn named(call: &OperatorCall) -> Result<TenantId, Problem> {
+async fn named(call: &OperatorCall) -> Result<TenantId, Problem> {
     call.query()?.finish()?;
     if !call.body.is_empty() {
         let Nothing {} = json::parse(&call.body)?;
     }
-    id_of(call)
+    id_of(call).await
 }
 
 async fn stood(

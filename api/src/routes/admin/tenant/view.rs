@@ -1,8 +1,9 @@
 //! A tenant as operators see it, and how one is named in a path.
 
-use crate::answer::json;
+use crate::answer::{json, versioned};
 use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
+use crate::request::text_in_path;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::Tenant;
@@ -15,6 +16,7 @@ use store::tenant::TenantRecord;
 pub(super) fn tenant(record: TenantRecord) -> Tenant {
     Tenant {
         id: record.id,
+        version: record.version,
         name: record.name,
         plan: record.plan,
         weight: record.weight,
@@ -26,10 +28,19 @@ pub(super) fn tenant(record: TenantRecord) -> Tenant {
     }
 }
 
-/// The tenant named in the path. A malformed id is one that does not exist.
-pub(super) fn id_of(call: &OperatorCall) -> Result<TenantId, Problem> {
-    let text = call.request.match_info().get("id").unwrap_or_default();
-    text.parse().map_err(|_| unknown())
+/// The tenant named in the path, by id or name. What reads as an id is one, whatever tenants are called.
+pub(super) async fn id_of(call: &OperatorCall) -> Result<TenantId, Problem> {
+    let text = text_in_path(&call.request, "id").filter(|text| !text.contains('\0'));
+    let text = text.ok_or_else(unknown)?;
+    match text.parse() {
+        Ok(id) => Ok(id),
+        Err(_) => store::tenant::find_by_name(&call.state.admin, &text).await?.ok_or_else(unknown),
+    }
+}
+
+/// Shows a tenant, with its version as `ETag`.
+pub(super) fn shown(status: StatusCode, record: TenantRecord) -> Result<HttpResponse, Problem> {
+    versioned(status, record.version, &tenant(record))
 }
 
 /// Answers with the tenant as it is now.
@@ -48,12 +59,12 @@ pub(in crate::routes::admin) async fn scope_of(
 ) -> Result<TenantScope, Problem> {
     let named = call.request.match_info().get("id").unwrap_or_default();
     let no_tenant = || unknown().called(named);
-    let id = id_of(call).map_err(|_| no_tenant())?;
+    let id = id_of(call).await.map_err(|problem| problem.called(named))?;
     let tenant = store::tenant::get(&call.state.admin, id).await?.ok_or_else(no_tenant)?;
     if tenant.state == TenantState::Deleted {
         return Err(no_tenant());
     }
-    Ok(TenantScope::new(id).acting(call.by()))
+    Ok(call.operator.scope_of(id).acting(call.by()))
 }
 
 pub(super) fn unknown() -> Problem {

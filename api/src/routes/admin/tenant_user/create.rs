@@ -7,7 +7,6 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::routes::admin::tenant::scope_of;
-use crate::routes::users::create::invitation;
 use crate::routes::users::view::{check_email, new_user};
 use crate::task::Findings;
 use actix_web::HttpResponse;
@@ -39,7 +38,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     findings.into_result()?;
     let scope = scope_of(&call).await?;
     call.require_live().await?;
-    let (entry, token) = invitation(call.state.invitation_life)?;
+    let (entry, token) = call.state.sessions.invitation()?;
     let new = NewUser { id: UserId::fresh(), email, role: spec.role, entry };
     match store::user::create(&call.state.api, &scope, new, None, |_| Vec::new()).await? {
         Once::Done(Created::Done(user)) => {

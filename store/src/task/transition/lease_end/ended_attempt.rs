@@ -1,7 +1,5 @@
 //! What is told of one attempt when its lease ends.
-
-use crate::lease::LeaseKey;
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, LeaseKey};
 
 /// How one attempt ended, as its executor (or the lack of one) tells.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,12 +4,11 @@ use super::EndedAttempt;
 use super::row::{EndedLease, in_lock_order};
 use super::what_stands::answers;
 use crate::StoreError;
-use crate::lease::LeaseKey;
 use crate::statement::named;
 use crate::task::transition::TransitionResult;
 use crate::task::transition::end::end_tasks;
 use domain::id::{SessionId, TaskId, TenantId};
-use domain::task::{Event, State, next};
+use domain::task::{Event, LeaseKey, State, next};
 use sqlx::PgConnection;
 use std::collections::HashMap;
 

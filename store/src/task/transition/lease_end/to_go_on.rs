@@ -7,12 +7,11 @@ use super::EndedAttempt;
 use super::row::{EndedLease, in_lock_order};
 use super::what_stands::answers;
 use crate::StoreError;
-use crate::lease::LeaseKey;
 use crate::statement::named;
 use crate::task::transition::TransitionResult;
 use crate::task::transition::end::end_tasks;
 use domain::id::{SessionId, TaskId, TenantId};
-use domain::task::{Event, State, next};
+use domain::task::{Event, LeaseKey, State, next};
 use sqlx::PgConnection;
 use std::collections::HashMap;
 
@@ -53,6 +52,7 @@ pub(in super::super) async fn to_go_on(
                     session_id = null, assignment = null, placed_at = null, port_first = null
                 from lease l
                 where t.tenant_id = any (array[l.tenant_id]) and t.id = l.id and l.state = 'running'
+                returning t.tenant_id, t.id, t.attempt, t.state
             ), deleted as (
                 delete from task t using lease l
                 where t.tenant_id = any (array[l.tenant_id]) and t.id = l.id and l.state = 'cancelling'
@@ -62,6 +62,7 @@ pub(in super::super) async fn to_go_on(
         failures: "failures + charged::integer",
         started: "started_at",
         leases: "lease",
+        moved: "moved",
         answer: r#"select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!",
                 goes as "goes!"
             from lease"#,

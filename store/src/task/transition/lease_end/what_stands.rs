@@ -3,10 +3,9 @@
 use super::EndedAttempt;
 use super::row::EndedLease;
 use crate::StoreError;
-use crate::lease::LeaseKey;
 use crate::statement::named;
 use crate::task::transition::TransitionResult;
-use domain::task::State;
+use domain::task::{LeaseKey, State};
 use sqlx::PgConnection;
 use std::collections::HashMap;
 

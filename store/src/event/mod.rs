@@ -1,0 +1,27 @@
+//! The event log `task_event`: what changed, for whoever follows.
+//!
+//! Events are written by the statements that change something: those of tasks by every transition
+//! (`task/transition/change.rs`), for tenants that have a consumer and for tasks that a schedule counts; warnings by those who find
+//! a reason for one. Here is what reads them:
+//!
+//! - [`follow`], [`unfollow`]: a tenant's live consumers, of which the writers ask whether there is one.
+//! - [`changes`]: which tasks of one tenant have changed since a [`Horizon`].
+//! - `Cursor`: how far a consumer of all tenants' events has come, exactly once.
+//! - [`warnings`]: what a tenant is warned of.
+//!
+//! A reader must know two things. Transactions commit in another order than they begin in: it may read only up to the oldest one that is
+//! still open, and then misses nothing. And of one task the events are in the order of `seq`, which may not be the order in which a
+//! reader comes to see them: the highest number is the latest state.
+
+mod changes;
+mod consumer;
+mod cursor;
+mod forget_expired;
+mod warning;
+
+pub use changes::{Changes, Horizon, changes};
+pub use consumer::{follow, unfollow};
+pub(crate) use cursor::Cursor;
+pub use cursor::lag;
+pub use forget_expired::forget_expired;
+pub use warning::{Warning, warnings};
