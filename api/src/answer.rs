@@ -2,13 +2,13 @@
 //!
 //! The only place that turns a `Problem` into bytes. The cause never gets here.
 
-use crate::problem::{FieldError, Problem};
+use crate::problem::{Code, Problem};
 use crate::request::RequestId;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use std::io::Write;
 
 /// A JSON answer.
 ///
@@ -24,19 +24,37 @@ pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Result<HttpResponse,
 /// `internal` when it cannot be written, which would be a bug.
 pub fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     let mut body = Vec::with_capacity(1024);
-    append_json(&mut body, value)?;
+    write_json(&mut body, value)?;
     Ok(body)
 }
 
-/// Appends a value as JSON.
+/// The length of a value as JSON.
 ///
 /// # Errors
 /// As [`to_json`].
-pub fn append_json<T: Serialize>(body: &mut Vec<u8>, value: &T) -> Result<(), Problem> {
-    serde_json::to_writer(body, value).map_err(|error| {
-        Problem::new(crate::problem::Code::Internal, crate::problem::Code::Internal.advice())
-            .caused_by(&error)
-    })
+pub fn json_bytes<T: Serialize>(value: &T) -> Result<usize, Problem> {
+    let mut counter = Counter(0);
+    write_json(&mut counter, value)?;
+    Ok(counter.0)
+}
+
+/// Counts what is written.
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write_json<T: Serialize>(to: impl Write, value: &T) -> Result<(), Problem> {
+    serde_json::to_writer(to, value)
+        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
 }
 
 /// An answer that is JSON already.
@@ -77,64 +95,12 @@ pub fn problem(problem: &Problem, request_id: RequestId) -> HttpResponse {
     if let Some(methods) = problem.allow() {
         answer.insert_header((ALLOW, methods));
     }
-    let shown = ShownProblem { problem, request_id: Some(request_id) };
-    answer.body(serde_json::to_vec(&shown).unwrap_or_default())
-}
-
-/// A problem in JSON. Inside a batch's answer it has no request id of its own.
-#[derive(Debug)]
-pub struct ShownProblem<'a> {
-    /// What went wrong.
-    pub problem: &'a Problem,
-    /// The request it is the answer of.
-    pub request_id: Option<RequestId>,
-}
-
-impl Serialize for ShownProblem<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let row = self.problem.code().info();
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", &format_args!("urn:berth:problem:{}", row.code))?;
-        map.serialize_entry("title", row.title)?;
-        map.serialize_entry("status", &row.status)?;
-        map.serialize_entry("detail", self.problem.detail())?;
-        map.serialize_entry("code", row.code)?;
-        map.serialize_entry("retryable", &row.retryable)?;
-        if let Some(id) = self.request_id {
-            map.serialize_entry("request_id", &format_args!("{id}"))?;
-        }
-        if let Some(limited) = self.problem.met() {
-            map.serialize_entry("limit", limited.limit)?;
-            map.serialize_entry("retry_at", &limited.retry_at)?;
-            if let Some(plan) = &limited.lifted_by {
-                map.serialize_entry("lifted_by", plan)?;
-            }
-        }
-        if !self.problem.errors().is_empty() {
-            let errors: Vec<ShownError<'_>> =
-                self.problem.errors().iter().map(ShownError::from).collect();
-            map.serialize_entry("errors", &errors)?;
-        }
-        map.end()
-    }
-}
-
-#[derive(Serialize)]
-struct ShownError<'a> {
-    pointer: &'a str,
-    detail: &'a str,
-}
-
-impl<'a> From<&'a FieldError> for ShownError<'a> {
-    fn from(error: &'a FieldError) -> Self {
-        Self { pointer: &error.pointer, detail: &error.detail }
-    }
+    answer.body(serde_json::to_vec(&problem.shown(Some(request_id))).unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Code;
     use crate::request::RequestIds;
 
     #[test]
@@ -144,8 +110,7 @@ mod tests {
         assert_eq!(answer.status().as_u16(), 422);
         assert_eq!(answer.headers().get("content-type").unwrap(), "application/problem+json");
         let shown = Problem::at(Code::ValidationFailed, "/name", "is too long");
-        let json =
-            serde_json::to_value(ShownProblem { problem: &shown, request_id: Some(id) }).unwrap();
+        let json = serde_json::to_value(shown.shown(Some(id))).unwrap();
         assert_eq!(
             json,
             serde_json::json!({

@@ -3,42 +3,24 @@
 //! Lists are keyset pages: no counts, no offsets, so that rows inserted meanwhile neither repeat nor
 //! hide others. A list reads one row more than it shows, to know whether there is a next page.
 
-use crate::answer::{append_json, raw_json};
+use crate::answer::json_bytes;
 use crate::cursor::{Context, Sealer};
 use crate::problem::{Code, Problem};
 use crate::request::Query;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page};
 use domain::id::TenantId;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// Rows when nothing is said.
-pub const DEFAULT_LIMIT: u32 = 50;
-/// Most rows of one page.
-pub const MAX_LIMIT: u32 = 200;
-
 /// What the client asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct PageRequest {
     /// Rows wanted, 1 to 200.
     pub limit: u32,
     cursor: Option<String>,
 }
 
-/// Bytes of a page's rows at most, unless the first alone has more.
-pub const MAX_BYTES: usize = 1024 * 1024;
-
-/// One page as it is sent.
-#[derive(Debug, Serialize)]
-pub struct Sheet<T> {
-    /// The rows.
-    pub data: Vec<T>,
-    /// Asks for the next page; null on the last.
-    pub next_cursor: Option<String>,
-}
-
-impl Page {
+impl PageRequest {
     /// Whether another page than the first is asked for.
     #[must_use]
     pub const fn has_cursor(&self) -> bool {
@@ -110,50 +92,47 @@ pub struct Rest {
     pub stopped_at: Option<String>,
 }
 
-/// As [`answer_page_and`], for lists that are read to their end.
+/// As [`page_and`], for lists that are read to their end.
 ///
 /// # Errors
-/// Those of `view`.
-pub fn answer_page<R>(
-    rows: &[R],
+/// Those of `show`.
+pub fn page<R, T: Serialize, P>(
+    rows: Vec<R>,
     more: bool,
-    view: impl Fn(&R, &mut Vec<u8>) -> Result<(), Problem>,
-    seal: impl Fn(&R) -> String,
-) -> Result<HttpResponse, Problem> {
-    answer_page_and(rows, Rest { more, stopped_at: None }, view, seal)
+    show: impl Fn(R) -> Result<T, Problem>,
+    place: impl Fn(&R) -> P,
+    seal: impl Fn(P) -> String,
+) -> Result<Page<T>, Problem> {
+    page_and(rows, Rest { more, stopped_at: None }, show, place, seal)
 }
 
-/// Answers with the page of `rows`, each as `view` writes it. It ends before [`MAX_BYTES`]: customers decide how large a row is, and a
-/// client goes on after what it got. `seal` makes the cursor that says "after this one".
+/// The page of `rows`, each as `show` makes it. It ends before [`MAX_PAGE_BYTES`]: customers decide how large a row is, and a client
+/// goes on after what it got. `seal` makes the cursor that says "after this one" of a row's `place` in the list.
 ///
 /// # Errors
-/// Those of `view`.
-pub fn answer_page_and<R>(
-    rows: &[R],
+/// Those of `show`.
+pub fn page_and<R, T: Serialize, P>(
+    rows: Vec<R>,
     rest: Rest,
-    view: impl Fn(&R, &mut Vec<u8>) -> Result<(), Problem>,
-    seal: impl Fn(&R) -> String,
-) -> Result<HttpResponse, Problem> {
-    let mut body = Vec::with_capacity(1024);
-    body.extend_from_slice(b"{\"data\":[");
-    let mut shown = 0_usize;
+    show: impl Fn(R) -> Result<T, Problem>,
+    place: impl Fn(&R) -> P,
+    seal: impl Fn(P) -> String,
+) -> Result<Page<T>, Problem> {
+    let (mut data, mut bytes) = (Vec::with_capacity(rows.len()), 0);
+    let (mut last, mut more) = (None, rest.more);
     for row in rows {
-        let before = body.len();
-        if shown > 0 {
-            body.push(b',');
-        }
-        view(row, &mut body)?;
-        if body.len() > MAX_BYTES && shown > 0 {
-            body.truncate(before);
+        let at = place(&row);
+        let row = show(row)?;
+        bytes += json_bytes(&row)?;
+        if bytes > MAX_PAGE_BYTES && last.is_some() {
+            more = true;
             break;
         }
-        shown += 1;
+        data.push(row);
+        last = Some(at);
     }
-    let last = rows.get(shown.wrapping_sub(1)).filter(|_| rest.more || shown < rows.len());
-    body.extend_from_slice(b"],\"next_cursor\":");
-    append_json(&mut body, &last.map(seal).or(rest.stopped_at))?;
-    body.push(b'}');
-    Ok(raw_json(StatusCode::OK, body))
+    let next_cursor = last.filter(|_| more).map(seal).or(rest.stopped_at);
+    Ok(Page { data, next_cursor })
 }
 
 /// Refuses a position that this version did not write, though its signature is good.
@@ -168,21 +147,21 @@ pub fn outdated_cursor() -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use super::page as page_of;
     use super::*;
-    use actix_web::body::MessageBody;
     use serde_json::Value;
 
-    fn page(query: &str) -> Result<Page, Problem> {
-        Page::take(&mut Query::parse(query).unwrap())
+    fn asked(query: &str) -> Result<PageRequest, Problem> {
+        PageRequest::take(&mut Query::parse(query).unwrap())
     }
 
     #[test]
     fn the_limit_is_from_1_to_200_and_50_when_left_out() {
-        assert_eq!(page("").unwrap().limit, 50);
-        assert_eq!(page("limit=1").unwrap().limit, 1);
-        assert_eq!(page("limit=200").unwrap().limit, 200);
+        assert_eq!(asked("").unwrap().limit, 50);
+        assert_eq!(asked("limit=1").unwrap().limit, 1);
+        assert_eq!(asked("limit=200").unwrap().limit, 200);
         for bad in ["0", "201", "-1", "+5", "1e2", "", "50%00", "99999999999999999999", "five"] {
-            let error = page(&format!("limit={}", bad.replace('%', "%25"))).unwrap_err();
+            let error = asked(&format!("limit={}", bad.replace('%', "%25"))).unwrap_err();
             assert_eq!(error.errors()[0].pointer, "query:limit", "{bad}");
         }
     }
@@ -191,7 +170,7 @@ mod tests {
     fn there_is_another_page_where_a_row_came_beyond_this_one() {
         for (rows, more, left) in [(0, false, 0), (1, false, 1), (2, false, 2), (3, true, 2)] {
             let mut rows: Vec<u32> = (1..=rows).collect();
-            assert_eq!(page("limit=2").unwrap().cut(&mut rows), more);
+            assert_eq!(asked("limit=2").unwrap().cut(&mut rows), more);
             assert_eq!(rows.len(), left);
         }
     }
@@ -199,10 +178,11 @@ mod tests {
     #[test]
     fn a_page_ends_before_it_is_too_large_and_says_where_the_next_one_begins() {
         let shown = |rows: &[usize], more: bool| -> Value {
-            let view = |row: &usize, out: &mut Vec<u8>| append_json(out, &"x".repeat(*row));
-            let answer = answer_page(rows, more, view, ToString::to_string).unwrap();
-            let bytes = answer.into_body().try_into_bytes().unwrap();
-            assert!(bytes.len() <= MAX_BYTES + 100 || rows[0] > MAX_BYTES - 100);
+            let show = |row: usize| Ok("x".repeat(row));
+            let place = |row: &usize| *row;
+            let page = page_of(rows.to_vec(), more, show, place, |row| row.to_string()).unwrap();
+            let bytes = serde_json::to_vec(&page).unwrap();
+            assert!(bytes.len() <= MAX_PAGE_BYTES + 100 || rows[0] > MAX_PAGE_BYTES - 100);
             serde_json::from_slice(&bytes).unwrap()
         };
         let of = |page: &Value| {
@@ -215,13 +195,13 @@ mod tests {
         assert_eq!(of(&shown(&[1, 2], true)), (vec![1, 2], Some("2".to_owned())));
         assert_eq!(of(&shown(&[600_001, 400_002, 100_003], false)).0, [600_001, 400_002]);
         assert_eq!(of(&shown(&[600_001, 400_002, 100_003], false)).1.unwrap(), "400002");
-        let large = MAX_BYTES + 7;
+        let large = MAX_PAGE_BYTES + 7;
         assert_eq!(of(&shown(&[large, 1], false)), (vec![large], Some(large.to_string())));
         assert_eq!(of(&shown(&[large], false)), (vec![large], None));
     }
 
     #[test]
     fn a_parameter_given_twice_is_refused() {
-        assert_eq!(page("limit=1&limit=2").unwrap_err().code(), Code::InvalidParameter);
+        assert_eq!(asked("limit=1&limit=2").unwrap_err().code(), Code::InvalidParameter);
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of calls, by what the caller can do about them.
 
-use serde::Deserialize;
+use api_types::{ErrorCode, Extensible, FieldError, Problem};
 use std::fmt;
 use std::time::Duration;
 
@@ -58,12 +58,12 @@ impl ClientError {
 }
 
 /// A problem document (RFC 9457), as the API gives it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ApiError {
     /// HTTP status.
     pub status: u16,
-    /// For programs, such as `validation_failed`; empty if the response is not from the API.
-    pub code: String,
+    /// For programs; `None` if the response is not from the API.
+    pub code: Option<Extensible<ErrorCode>>,
     /// Short, the same for each occurrence.
     pub title: String,
     /// What went wrong this time.
@@ -78,82 +78,59 @@ pub struct ApiError {
     pub retry_after: Option<Duration>,
 }
 
-/// One invalid field of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct FieldError {
-    /// JSON pointer into the body, `query:<name>` or `header:<name>`.
-    pub pointer: String,
-    /// What is wrong and what is expected.
-    pub detail: String,
-}
-
 impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = if self.detail.is_empty() { &self.title } else { &self.detail };
-        write!(
-            f,
-            "{text} ({}{}{})",
-            self.status,
-            if self.code.is_empty() { "" } else { " " },
-            self.code
-        )
+        match &self.code {
+            Some(code) => write!(f, "{text} ({} {code})", self.status),
+            None => write!(f, "{text} ({})", self.status),
+        }
     }
 }
 
 impl std::error::Error for ApiError {}
 
-/// Fields of the document; a proxy's page has none.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Problem {
-    code: String,
-    title: String,
-    detail: String,
-    retryable: Option<bool>,
-    request_id: Option<String>,
-    errors: Vec<FieldError>,
-}
-
-/// A problem within a batch's results.
-impl<'de> Deserialize<'de> for ApiError {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Whole {
-            status: u16,
-            #[serde(flatten)]
-            problem: Problem,
-        }
-        let Whole { status, problem } = Whole::deserialize(deserializer)?;
-        Ok(problem.into_error(status, None))
+impl ApiError {
+    /// Whether it has this code.
+    #[must_use]
+    pub fn is(&self, code: ErrorCode) -> bool {
+        self.code.as_ref().is_some_and(|known| *known == code)
     }
-}
 
-impl Problem {
-    /// Parses an error body; without a problem document only the status is set.
+    /// Parses an error body; of one that is no problem document, such as a proxy's page, only the status is known.
     pub(crate) fn read(
         status: reqwest::StatusCode,
         body: &[u8],
         retry_after: Option<Duration>,
-    ) -> ApiError {
-        let mut problem: Self = serde_json::from_slice(body).unwrap_or_default();
-        if problem.title.is_empty() {
-            problem.title =
-                status.canonical_reason().unwrap_or("an error without a name").to_owned();
+    ) -> Self {
+        if let Ok(problem) = serde_json::from_slice::<Problem>(body) {
+            return Self { status: status.as_u16(), retry_after, ..problem.into() };
         }
-        problem.into_error(status.as_u16(), retry_after)
-    }
-
-    fn into_error(self, status: u16, retry_after: Option<Duration>) -> ApiError {
-        ApiError {
-            status,
-            // The response of a proxy has no such field.
-            retryable: self.retryable.unwrap_or(matches!(status, 429 | 502 | 503 | 504)),
-            code: self.code,
-            title: self.title,
-            detail: self.detail,
-            request_id: self.request_id,
-            errors: self.errors,
+        Self {
+            status: status.as_u16(),
+            code: None,
+            title: status.canonical_reason().unwrap_or("an error without a name").to_owned(),
+            detail: String::new(),
+            retryable: matches!(status.as_u16(), 429 | 502 | 503 | 504),
+            request_id: None,
+            errors: Vec::new(),
             retry_after,
+        }
+    }
+}
+
+/// A problem within a batch's results.
+impl From<Problem> for ApiError {
+    fn from(problem: Problem) -> Self {
+        Self {
+            status: problem.status,
+            code: Some(problem.code),
+            title: problem.title.into_owned(),
+            detail: problem.detail,
+            retryable: problem.retryable,
+            request_id: problem.request_id,
+            errors: problem.errors,
+            retry_after: None,
         }
     }
 }
@@ -168,10 +145,10 @@ mod tests {
         let body = br#"{"type":"urn:berth:problem:validation_failed","title":"The request is invalid","status":422,
             "detail":"/name: is too long","code":"validation_failed","retryable":false,"request_id":"req_1",
             "errors":[{"pointer":"/name","detail":"is too long"}],"new_field":1}"#;
-        let error = Problem::read(StatusCode::UNPROCESSABLE_ENTITY, body, None);
+        let error = ApiError::read(StatusCode::UNPROCESSABLE_ENTITY, body, None);
         assert_eq!(
-            (error.status, error.code.as_str(), error.retryable),
-            (422, "validation_failed", false)
+            (error.status, error.is(ErrorCode::ValidationFailed), error.retryable),
+            (422, true, false)
         );
         assert_eq!(error.errors[0].pointer, "/name");
         assert_eq!(error.request_id.as_deref(), Some("req_1"));
@@ -180,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_proxys_page_is_an_error_with_its_status() {
-        let error = Problem::read(StatusCode::BAD_GATEWAY, b"<html>Bad Gateway</html>", None);
+        let error = ApiError::read(StatusCode::BAD_GATEWAY, b"<html>Bad Gateway</html>", None);
         assert_eq!((error.status, error.retryable), (502, true));
         assert_eq!(error.to_string(), "Bad Gateway (502)");
     }

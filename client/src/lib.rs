@@ -4,6 +4,9 @@
 //! reached the server is simply sent again: few times, spread by chance, and never longer than the limits given to the
 //! [`ClientBuilder`]. What the server refuses is an [`ApiError`] with the fields of its problem document.
 //!
+//! Answers are types of `api_types`. A value that only a later version of the server knows does not fail a call: it is
+//! [`Extensible::Other`].
+//!
 //! ```no_run
 //! # async fn example() -> Result<(), client::ClientError> {
 //! let client = client::Client::builder("http://127.0.0.1:8080").api_key("berth_live_…").build()?;
@@ -27,19 +30,14 @@ mod retry;
 mod send;
 mod verb;
 
+/// The types of answers.
+pub use api_types::*;
 pub use builder::{Client, ClientBuilder};
-pub use error::{ApiError, ClientError, FieldError};
+pub use error::{ApiError, ClientError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    AcceptedUser, Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget,
-    BackfillPlan, BackfillRange, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone,
-    Cancelled, ConcurrencyLimit, DeletedPlan, DeletedSchedule, Executor, Fire, FollowEvent,
-    FollowedState, LabelFilter, LimitWarning, Limits, LogChunk, LogFilter, NewApiKey,
-    NewOperatorKey, NewSchedule, NewTask, NewUser, Operator, OperatorKey, OverdueSchedule, Page,
-    PageRequest, ParseLabelFilterError, Plan, Pool, PoolGrants, PoolPause, PoolSettings, QuotaUse,
-    RateUse, Restore, RotatedApiKey, RotatedOperatorKey, Schedule, ScheduleDue, SchedulePaused,
-    SchedulePreview, Session, Since, Stream, Task, TaskFilter, TaskWarning, Tenant, TenantFilter,
-    TenantPut, UnfinishedTasks, Usage, UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
+    AuditFilter, FollowEvent, LabelFilter, LogFilter, NewSchedule, NewTask, ParseLabelFilterError,
+    Since, TaskFilter, TenantFilter,
 };
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;

@@ -5,7 +5,7 @@
 //! that create something and take no key are repeated only where it is certain that they were not done.
 
 use crate::builder::Client;
-use crate::error::{ApiError, ClientError, Problem};
+use crate::error::{ApiError, ClientError};
 use crate::idempotency::IdempotencyKey;
 use crate::response::ApiResponse;
 use crate::retry::RetryPolicy;
@@ -165,7 +165,7 @@ impl Client {
         }
         let (status, headers) = (response.status(), response.headers().clone());
         let body = response.bytes().await.map_err(Failed::Transport)?;
-        Err(Failed::Refused(Box::new(Problem::read(status, &body, retry_after(&headers)))))
+        Err(Failed::Refused(Box::new(ApiError::read(status, &body, retry_after(&headers)))))
     }
 
     async fn send_once(&self, call: &Call) -> Result<Received, Failed> {
@@ -265,7 +265,7 @@ mod tests {
     fn a_mistake_is_not_repeated_and_too_much_load_is() {
         let repeated = |status: u16| {
             let status = StatusCode::from_u16(status).unwrap();
-            Failed::Refused(Box::new(Problem::read(status, b"{}", None))).repeat_after().is_some()
+            Failed::Refused(Box::new(ApiError::read(status, b"{}", None))).repeat_after().is_some()
         };
         let outcome = [400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504].map(repeated);
         assert_eq!(

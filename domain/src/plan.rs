@@ -8,7 +8,7 @@
 //! 2. the code that enforces it, from [`PlanLimits`]: SQL would have to know the default of plans that lack it,
 //! 3. its line in docs/tenants.md,
 //! 4. where `GET /v1/limits` shows it: a field in `api/src/routes/limits.rs`,
-//! 5. and in `client/src/model/limits.rs`.
+//! 5. and in `api-types/src/limits.rs`.
 //!
 //! It needs no migration: plans that were stored before have its default.
 
@@ -176,9 +176,21 @@ limits! {
 
 /// A limit of what a tenant holds, unlike a rate.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
 )]
 #[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Quota {
     /// Tasks queued, running or cancelling.
     RunningTasks,

@@ -1,11 +1,20 @@
 //! A tenant's standing: may it submit, does its work run, is it there at all.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// How a tenant stands with the platform.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, strum::Display, strum::IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
 )]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]

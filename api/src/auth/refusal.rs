@@ -1,6 +1,6 @@
 //! What a refusal of `identity` is to a client: the only place that maps them.
 
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, code_of_store};
 use identity::{IdentityError, PasswordError};
 
 impl From<IdentityError> for Problem {
@@ -12,7 +12,7 @@ impl From<IdentityError> for Problem {
             IdentityError::Suspended => Code::TenantSuspended,
             IdentityError::NoSignIn | IdentityError::NoSignUp => Code::NotAvailable,
             IdentityError::NameTaken => Code::Conflict,
-            IdentityError::Unchecked(ref cause) => Code::of_store(cause),
+            IdentityError::Unchecked(ref cause) => code_of_store(cause),
             IdentityError::TooManyAttempts { wait, .. } => {
                 let seconds = u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX);
                 return Self::new(Code::TooManyAttempts, error.to_string()).waiting(seconds);

@@ -3,62 +3,16 @@
 use super::{answers, explanation, headers, security};
 use crate::openapi::Content;
 use crate::openapi::{plan, words};
-use crate::routes::admin::executor::{ExecutorView, QuantitiesView};
-use crate::routes::admin::operator::OperatorView;
-use crate::routes::admin::operator_key::create::OperatorKeySpec;
-use crate::routes::admin::operator_key::rotate::RotatedOperatorKeyView;
-use crate::routes::admin::operator_key::{NewOperatorKeyView, OperatorKeyView};
-use crate::routes::admin::plan::delete::DeletedPlanView;
-use crate::routes::admin::pool::pause::PoolPauseSpec;
-use crate::routes::admin::pool::put::{GrantsSpec, MaxExecutorSpec, PoolSpec};
-use crate::routes::admin::pool::{MaxExecutorView, PoolGrantsView, PoolPauseView, PoolView};
-use crate::routes::admin::restore::{OverdueScheduleView, RestoreView, UnfinishedTasksView};
-use crate::routes::admin::tenant::TenantView;
-use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
-use crate::routes::admin::tenant::create::TenantSpec;
-use crate::routes::admin::tenant::put::PutSpec as TenantPut;
-use crate::routes::admin::tenant_user::create::InviteSpec;
-use crate::routes::audit::view::{ActorView, AuditView, TargetView};
-use crate::routes::concurrency::put::LimitSpec;
-use crate::routes::concurrency::{KeyLimitView, KeyUseView};
-use crate::routes::keys::create::KeySpec;
-use crate::routes::keys::rotate::{RotateSpec, RotatedView};
-use crate::routes::keys::view::{KeyView, NewKeyView};
-use crate::routes::limits::{LimitsView, QuotaView, RateView, WarningView};
-use crate::routes::schedules::backfill::{BackfillSpec, BackfillView};
-use crate::routes::schedules::delete::DeletedView;
-use crate::routes::schedules::pause::PauseSpec;
 use crate::routes::schedules::preview::PreviewSpec;
-use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
-use crate::routes::sessions::list::SignedInView;
-use crate::routes::sessions::password::{PasswordSpec, PasswordView};
-use crate::routes::sessions::refresh::RefreshSpec;
-use crate::routes::sessions::sign_in::SignInSpec;
-use crate::routes::sessions::sign_out::SignedOutView;
-use crate::routes::sessions::sign_up::SignUpSpec;
-use crate::routes::sessions::view::SessionView;
 use crate::routes::table::TABLE;
-use crate::routes::task::attempts::AttemptView;
-use crate::routes::task::batch::ItemView;
-use crate::routes::task::cancel::CancelView;
-use crate::routes::task::chunk::ChunkView;
-use crate::routes::task::follow::StateEvent;
-use crate::routes::task::submit_batch::{BatchSpec, BatchView};
-use crate::routes::task::submit_lines::Summary;
-use crate::routes::usage::{Amounts, Usage, UsageOfDay};
-use crate::routes::users::change::ChangeSpec as UserChange;
-use crate::routes::users::create::{NewUserView, UserSpec};
-use crate::routes::users::put::PutSpec as UserPut;
-use crate::routes::users::view::UserView;
-use crate::routes::who_am_i::{OwnKeyView, OwnUserView, WhoAmIView};
+use crate::routes::task::submit_batch::BatchSpec;
 use crate::schedule::{
-    CatchUpSpec, DailySpec, DueView, EverySpec, FireView, MisfireSpec, MonthlySpec, PauseView,
-    PreviewView, ScheduleSpec, ScheduleView, TimingSpec, WeeklySpec, WhenSpec, YearlySpec,
+    CatchUpSpec, DailySpec, EverySpec, MisfireSpec, MonthlySpec, ScheduleSpec, TimingSpec,
+    WeeklySpec, WhenSpec, YearlySpec,
 };
-use crate::task::{
-    CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
-    TaskView, Warning,
-};
+use crate::task::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
+use api_types as wire;
+use api_types::request as body;
 use serde_json::json;
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{ArrayBuilder, Components, Ref};
@@ -116,15 +70,15 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::RetryOn>()
         .schema_from::<words::HttpMethod>()
         .schema_from::<words::AttemptState>()
-        .schema_from::<words::Cancel>()
+        .schema_from::<wire::CancelResult>()
         .schema_from::<words::Scope>()
         .schema_from::<words::Role>()
         .schema_from::<words::EtaBasis>()
         .schema_from::<words::Dimension>()
-        .schema_from::<words::ProblemCode>()
+        .schema_from::<wire::ErrorCode>()
         .schema_from::<words::Problem>()
         .schema_from::<words::FieldError>()
-        .schema_from::<words::LogStream>()
+        .schema_from::<wire::Stream>()
         .schema_from::<TaskSpec>()
         .schema_from::<ResourcesSpec>()
         .schema_from::<RunSpec>()
@@ -132,90 +86,90 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<HttpSpec>()
         .schema_from::<NoopSpec>()
         .schema_from::<RetrySpec>()
-        .schema_from::<TaskView<'_>>()
-        .schema_from::<StateView>()
-        .schema_from::<Warning>()
-        .schema_from::<CancelView<'_>>()
+        .schema_from::<wire::Task>()
+        .schema_from::<wire::TaskState>()
+        .schema_from::<wire::TaskWarning>()
+        .schema_from::<wire::CancelledTask>()
         .schema_from::<BatchSpec<'_>>()
-        .schema_from::<BatchView<'_>>()
-        .schema_from::<ItemView<'_>>()
+        .schema_from::<wire::BatchResult>()
+        .schema_from::<wire::BatchItem>()
         .schema_from::<words::BatchTask>()
-        .schema_from::<Summary<'_>>()
-        .schema_from::<AttemptView<'_>>()
-        .schema_from::<ChunkView<'_>>()
-        .schema_from::<StateEvent<'_>>()
-        .schema_from::<Usage>()
-        .schema_from::<UsageOfDay>()
-        .schema_from::<Amounts>()
+        .schema_from::<wire::BatchSummary>()
+        .schema_from::<wire::Attempt>()
+        .schema_from::<wire::LogChunkJson<'_>>()
+        .schema_from::<wire::FollowedState>()
+        .schema_from::<wire::Usage>()
+        .schema_from::<wire::UsageOfDay>()
+        .schema_from::<wire::UsageAmounts>()
 }
 
 fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
     components
-        .schema_from::<KeySpec>()
-        .schema_from::<KeyView<'_>>()
-        .schema_from::<NewKeyView<'_>>()
-        .schema_from::<RotateSpec>()
-        .schema_from::<RotatedView<'_>>()
-        .schema_from::<UserView<'_>>()
-        .schema_from::<UserSpec>()
-        .schema_from::<NewUserView<'_>>()
-        .schema_from::<UserChange>()
-        .schema_from::<UserPut>()
-        .schema_from::<SignInSpec>()
-        .schema_from::<SessionView<'_>>()
-        .schema_from::<RefreshSpec>()
-        .schema_from::<AcceptSpec>()
-        .schema_from::<AcceptedView<'_>>()
-        .schema_from::<SignedInView>()
-        .schema_from::<SignedOutView>()
-        .schema_from::<SignUpSpec>()
-        .schema_from::<PasswordSpec>()
-        .schema_from::<PasswordView>()
-        .schema_from::<WhoAmIView<'_>>()
-        .schema_from::<OwnKeyView<'_>>()
-        .schema_from::<OwnUserView<'_>>()
-        .schema_from::<AuditView<'_>>()
-        .schema_from::<ActorView<'_>>()
-        .schema_from::<TargetView<'_>>()
-        .schema_from::<LimitsView>()
-        .schema_from::<RateView>()
-        .schema_from::<QuotaView>()
-        .schema_from::<WarningView>()
-        .schema_from::<LimitSpec>()
-        .schema_from::<KeyLimitView<'_>>()
-        .schema_from::<KeyUseView<'_>>()
+        .schema_from::<body::ApiKeyCreate>()
+        .schema_from::<wire::ApiKey>()
+        .schema_from::<wire::NewApiKey>()
+        .schema_from::<body::ApiKeyRotate>()
+        .schema_from::<wire::RotatedApiKey>()
+        .schema_from::<wire::User>()
+        .schema_from::<body::UserCreate>()
+        .schema_from::<wire::NewUser>()
+        .schema_from::<body::UserChange>()
+        .schema_from::<body::UserPut>()
+        .schema_from::<body::SignIn>()
+        .schema_from::<wire::Session>()
+        .schema_from::<body::SessionRefresh>()
+        .schema_from::<body::InvitationAccept>()
+        .schema_from::<wire::AcceptedUser>()
+        .schema_from::<wire::SignedIn>()
+        .schema_from::<wire::SignedOut>()
+        .schema_from::<body::SignUp>()
+        .schema_from::<body::PasswordChange>()
+        .schema_from::<wire::PasswordChanged>()
+        .schema_from::<wire::WhoAmI>()
+        .schema_from::<wire::OwnKey>()
+        .schema_from::<wire::OwnUser>()
+        .schema_from::<wire::AuditEntry>()
+        .schema_from::<wire::AuditActor>()
+        .schema_from::<wire::AuditTarget>()
+        .schema_from::<wire::Limits>()
+        .schema_from::<wire::RateUse>()
+        .schema_from::<wire::QuotaUse>()
+        .schema_from::<wire::LimitWarning>()
+        .schema_from::<body::ConcurrencyLimitPut>()
+        .schema_from::<wire::ConcurrencyLimit>()
+        .schema_from::<wire::ConcurrencyUse>()
 }
 
 fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {
     components
         .schema_from::<words::OperatorScope>()
-        .schema_from::<OperatorView<'_>>()
-        .schema_from::<OperatorKeySpec>()
-        .schema_from::<OperatorKeyView<'_>>()
-        .schema_from::<NewOperatorKeyView<'_>>()
-        .schema_from::<RotatedOperatorKeyView<'_>>()
-        .schema_from::<InviteSpec>()
-        .schema_from::<ExecutorView>()
-        .schema_from::<QuantitiesView>()
-        .schema_from::<RestoreView>()
-        .schema_from::<OverdueScheduleView>()
-        .schema_from::<UnfinishedTasksView>()
-        .schema_from::<PoolPauseSpec>()
-        .schema_from::<TenantSpec>()
-        .schema_from::<TenantChange>()
-        .schema_from::<TenantPut>()
-        .schema_from::<TenantView>()
+        .schema_from::<wire::Operator>()
+        .schema_from::<body::OperatorKeyCreate>()
+        .schema_from::<wire::OperatorKey>()
+        .schema_from::<wire::NewOperatorKey>()
+        .schema_from::<wire::RotatedOperatorKey>()
+        .schema_from::<body::UserInvite>()
+        .schema_from::<wire::Executor>()
+        .schema_from::<wire::Quantities>()
+        .schema_from::<wire::Restore>()
+        .schema_from::<wire::OverdueSchedule>()
+        .schema_from::<wire::UnfinishedTasks>()
+        .schema_from::<body::PoolPause>()
+        .schema_from::<body::TenantCreate>()
+        .schema_from::<body::TenantChange>()
+        .schema_from::<body::TenantPut>()
+        .schema_from::<wire::Tenant>()
         .schema_from::<words::TenantState>()
         .schema_from::<plan::PlanLimits>()
-        .schema_from::<DeletedPlanView>()
+        .schema_from::<wire::DeletedPlan>()
         .schema_from::<plan::Plan>()
-        .schema_from::<PoolSpec>()
-        .schema_from::<MaxExecutorSpec>()
-        .schema_from::<GrantsSpec>()
-        .schema_from::<PoolView>()
-        .schema_from::<MaxExecutorView>()
-        .schema_from::<PoolGrantsView>()
-        .schema_from::<PoolPauseView>()
+        .schema_from::<body::PoolPut>()
+        .schema_from::<body::MaxExecutorPut>()
+        .schema_from::<body::PoolGrantsPut>()
+        .schema_from::<wire::Pool>()
+        .schema_from::<wire::MaxExecutor>()
+        .schema_from::<wire::PoolGrants>()
+        .schema_from::<wire::PoolPaused>()
 }
 
 fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
@@ -224,10 +178,10 @@ fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Gap>()
         .schema_from::<words::Repeat>()
         .schema_from::<words::Counting>()
-        .schema_from::<words::ScheduleState>()
+        .schema_from::<wire::ScheduleState>()
         .schema_from::<words::FireOutcome>()
-        .schema_from::<words::FireKind>()
-        .schema_from::<words::DueMark>()
+        .schema_from::<wire::FireKind>()
+        .schema_from::<wire::DueMark>()
         .schema_from::<words::Weekday>()
         .schema_from::<words::MonthDay>()
         .schema_from::<words::LastDay>()
@@ -243,16 +197,16 @@ fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<YearlySpec>()
         .schema_from::<MisfireSpec>()
         .schema_from::<CatchUpSpec>()
-        .schema_from::<ScheduleView<'_>>()
-        .schema_from::<PauseView<'_>>()
-        .schema_from::<FireView<'_>>()
-        .schema_from::<PreviewView>()
-        .schema_from::<DueView>()
-        .schema_from::<PauseSpec>()
-        .schema_from::<DeletedView<'_>>()
+        .schema_from::<wire::Schedule>()
+        .schema_from::<wire::SchedulePaused>()
+        .schema_from::<wire::Fire>()
+        .schema_from::<wire::SchedulePreview>()
+        .schema_from::<wire::ScheduleDue>()
+        .schema_from::<body::SchedulePause>()
+        .schema_from::<wire::DeletedSchedule>()
         .schema_from::<PreviewSpec>()
-        .schema_from::<BackfillSpec>()
-        .schema_from::<BackfillView>()
+        .schema_from::<body::ScheduleBackfill>()
+        .schema_from::<wire::ScheduleBackfillPlan>()
 }
 
 /// A merge patch has the fields of what it changes; said in words, since any of them may be null here.

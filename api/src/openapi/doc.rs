@@ -1,8 +1,8 @@
 //! What a verb says of itself.
 
 use super::form::Form;
-use crate::pagination::{DEFAULT_LIMIT, MAX_LIMIT};
 use crate::problem::Code;
+use api_types::{DEFAULT_LIMIT, MAX_LIMIT};
 
 /// One operation, as far as the table of routes does not say it already.
 #[derive(Debug, Clone, Copy)]

@@ -1,12 +1,11 @@
 //! What a route says of itself for the API's description, which `description` builds.
 //!
-//! `plan` shows the limits of plans and `words` the domain's own names, taken from the domain.
+//! Types of answers bring their schemas from `api-types`.
 
 mod doc;
 mod form;
-pub mod plan;
-pub mod words;
 
+pub use api_types::openapi::{plan, words};
 pub use doc::{
     AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH, PAGE, Param,
     SOME_PAGES_ARE_SHORT,

@@ -2,17 +2,15 @@
 
 use crate::answer::json;
 use crate::call::Call;
-use crate::limit::RateUse;
+use crate::limit;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::{LimitSource, LimitWarning, Limits, QuotaUse, RateName, RateUse};
 use domain::plan::Quota;
-use domain::time::Timestamp;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use store::event::Warning;
-use utoipa::ToSchema;
 
 /// Warnings shown.
 const WARNINGS: u32 = 20;
@@ -26,87 +24,19 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Limits of the plan and their use.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Limits)]
-pub struct LimitsView {
-    /// The plan.
-    plan: Option<String>,
-    /// State of the account: `active` or `suspended`.
-    state: &'static str,
-    /// Tasks submitted per second, refilled continuously.
-    submits_per_second: u32,
-    /// Burst of submitted tasks.
-    submit_burst: u32,
-    /// Tasks submitted per hour; 0: no limit.
-    submits_per_hour: u32,
-    /// Largest body of one task, bytes.
-    payload_bytes: usize,
-    /// Source of this limit: `plan` (`payload_bytes`) or `installation` (`api.max_task_bytes`), whichever is smaller.
-    payload_bytes_of: &'static str,
-    /// Days for which finished tasks are shown.
-    retention_days: u32,
-    /// Scheduling weight.
-    weight: f64,
-    /// Whether tasks are flexible by default.
-    flexible: bool,
-    /// Rates of submits.
-    rates: Vec<RateView>,
-    /// Quotas.
-    quotas: Vec<QuotaView>,
-    /// The latest warnings, newest first.
-    warnings: Vec<WarningView>,
-}
-
-/// One rate.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = RateUse)]
-pub struct RateView {
-    /// Its name.
-    name: &'static str,
-    /// The limit: the burst of `submits_per_second`, or tasks in the clock hour of `submits_per_hour`.
-    limit: u64,
-    /// Tasks used.
-    used: u64,
-    /// Tasks that may be submitted now.
-    left: u64,
-    /// When the limit is full again without further submits.
-    #[schema(value_type = String, format = DateTime)]
-    whole_at: Timestamp,
-}
-
-/// One quota.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = QuotaUse)]
-pub struct QuotaView {
-    /// Its name.
-    name: &'static str,
-    /// What the plan allows.
-    limit: u64,
-    /// What is used.
-    used: u64,
-}
-
-/// A warning.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = LimitWarning)]
-pub struct WarningView {
-    /// When.
-    #[schema(value_type = String, format = DateTime)]
-    at: Timestamp,
-    /// What: `quota_nearly_used`, when 80 % are; `fire_missed`, when a due time of a schedule has no outcome;
-    /// `schedule_paused`, when a schedule was paused because its tasks failed.
-    kind: String,
-    /// Its particulars.
-    #[schema(value_type = Object)]
-    detail: Box<RawValue>,
-}
-
 /// Answers.
 ///
 /// # Errors
-/// What the database said.
+/// As [`read`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &read(&call).await?)
+}
+
+/// The limits and their use.
+///
+/// # Errors
+/// What the database said.
+pub async fn read(call: &Call) -> Result<Limits, Problem> {
     call.query()?.finish()?;
     let (caller, state) = (&call.caller, &call.state);
     let (limits, scope) = (caller.limits(), call.scope());
@@ -125,38 +55,48 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         Quota::PayloadBytes => None,
     };
     let quota = |quota: Quota| {
-        used(quota).map(|used| QuotaView { name: quota.as_str(), limit: limits.of(quota), used })
+        used(quota).map(|used| QuotaUse { name: quota.into(), limit: limits.of(quota), used })
     };
     let now = runtime::clock::wall();
-    let rate = |rate: RateUse| RateView {
-        name: rate.limit.as_str(),
-        limit: rate.most,
-        used: rate.used,
-        left: rate.left,
-        whole_at: now + rate.whole_in,
+    let rate = |rate: limit::RateUse| {
+        let name = rate_name(rate.limit)?.into();
+        let whole_at = now + rate.whole_in;
+        Some(RateUse { name, limit: rate.most, used: rate.used, left: rate.left, whole_at })
     };
     let (burst, hour) = state.limiter.rate_uses(&call.bucket).await;
+    let source = if size.is_plans { LimitSource::Plan } else { LimitSource::Installation };
+    let plan = store::tenant::plan_name(&state.api, &scope).await?;
     let warnings = store::event::warnings(&state.api, &scope, WARNINGS).await?;
-    let view = LimitsView {
-        plan: store::tenant::plan_name(&state.api, &scope).await?,
-        state: caller.tenant_state().as_str(),
+    let limits = Limits {
+        plan: plan.and_then(|name| name.parse().ok()),
+        state: caller.tenant_state().into(),
         submits_per_second: limits.submits_per_second,
         submit_burst: limits.submit_burst,
         submits_per_hour: limits.submits_per_hour,
         payload_bytes: size.bytes,
-        payload_bytes_of: if size.is_plans { "plan" } else { "installation" },
+        payload_bytes_of: source.into(),
         retention_days: u32::from(limits.retention_days).min(state.limits.history_retention_days),
         weight: limits.weight,
         flexible: limits.flexible,
-        rates: [Some(burst), hour].into_iter().flatten().map(rate).collect(),
+        rates: [Some(burst), hour].into_iter().flatten().filter_map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
         warnings: warnings.into_iter().filter_map(view).collect(),
     };
-    json(StatusCode::OK, &view)
+    Ok(limits)
+}
+
+/// `None` for a limit that is no plan's.
+const fn rate_name(limit: limit::Limit) -> Option<RateName> {
+    match limit {
+        limit::Limit::PerSecond => Some(RateName::SubmitsPerSecond),
+        limit::Limit::PerHour => Some(RateName::SubmitsPerHour),
+        limit::Limit::Peer | limit::Limit::PeerSignIns => None,
+    }
 }
 
 /// The database holds only JSON there.
-fn view(warning: Warning) -> Option<WarningView> {
+fn view(warning: Warning) -> Option<LimitWarning> {
     let detail = RawValue::from_string(warning.detail_json).ok()?;
-    Some(WarningView { at: warning.at, kind: warning.kind, detail })
+    let kind = serde_json::from_value(warning.kind.into()).ok()?;
+    Some(LimitWarning { at: warning.at, kind, detail })
 }

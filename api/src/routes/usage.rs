@@ -7,11 +7,9 @@ use crate::problem::{Code, Problem};
 use crate::request::Query;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::{Extensible, Usage, UsageAmounts, UsageOfDay};
 use chrono::{Datelike, Months, NaiveDate, TimeDelta};
-use domain::resources::Tier;
-use serde::Serialize;
 use store::usage::UsageRow;
-use utoipa::ToSchema;
 
 /// Days of one answer.
 const MAX_DAYS: i64 = 366;
@@ -30,63 +28,29 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Usage in a range of days.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Usage {
-    /// First day.
-    from: NaiveDate,
-    /// Last day, inclusive.
-    to: NaiveDate,
-    /// One row for each day and tier with usage, in order.
-    data: Vec<UsageOfDay>,
-    /// The sums of all rows.
-    total: Amounts,
-}
-
-/// Usage of one tier on one day.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct UsageOfDay {
-    /// The day.
-    day: NaiveDate,
-    /// Null for tasks with `resources` instead of a tier.
-    #[schema(value_type = Option<super::super::openapi::words::Tier>)]
-    tier: Option<Tier>,
-    /// The figures.
-    #[serde(flatten)]
-    amounts: Amounts,
-}
-
-/// The counts.
-#[derive(Debug, Default, Clone, Copy, Serialize, ToSchema)]
-#[schema(as = UsageAmounts)]
-pub struct Amounts {
-    /// Attempts that ended.
-    attempts: i64,
-    /// Billed attempts.
-    charged_attempts: i64,
-    /// Billed time in ms.
-    run_ms: i64,
-    /// Sum of thousandths of a core x ms.
-    cpu_millis_ms: i64,
-    /// Sum of MiB x ms.
-    memory_mib_ms: i64,
-}
-
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter` for a bad range; what the database said.
+/// As [`read`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &read(&call).await?)
+}
+
+/// The usage.
+///
+/// # Errors
+/// `invalid_parameter` for a bad range; what the database said.
+pub async fn read(call: &Call) -> Result<Usage, Problem> {
     let mut query = call.query()?;
     let today = runtime::clock::wall().date_naive();
     let kept = i64::from(call.state.limits.history_retention_days);
     let (from, to) = range(&mut query, today, today - TimeDelta::days(kept))?;
     query.finish()?;
     let rows = store::usage::by_tier_and_day(&call.state.api, &call.scope(), from, to).await?;
-    let mut total = Amounts::default();
-    let data: Vec<UsageOfDay> = rows.iter().map(UsageOfDay::from).collect();
+    let mut total = UsageAmounts::default();
+    let data: Vec<UsageOfDay> = rows.iter().map(of_day).collect();
     data.iter().for_each(|row| total.add(row.amounts));
-    json(StatusCode::OK, &Usage { from, to, data, total })
+    Ok(Usage { from, to, data, total })
 }
 
 /// `oldest` is the first day whose attempts are all kept.
@@ -129,27 +93,15 @@ fn range(
     Ok((from, to))
 }
 
-impl From<&UsageRow> for UsageOfDay {
-    fn from(row: &UsageRow) -> Self {
-        let amounts = Amounts {
-            attempts: row.attempts,
-            charged_attempts: row.charged_attempts,
-            run_ms: row.run_ms,
-            cpu_millis_ms: row.cpu_millis_ms,
-            memory_mib_ms: row.memory_mib_ms,
-        };
-        Self { day: row.day, tier: row.tier, amounts }
-    }
-}
-
-impl Amounts {
-    fn add(&mut self, other: Self) {
-        self.attempts = self.attempts.saturating_add(other.attempts);
-        self.charged_attempts = self.charged_attempts.saturating_add(other.charged_attempts);
-        self.run_ms = self.run_ms.saturating_add(other.run_ms);
-        self.cpu_millis_ms = self.cpu_millis_ms.saturating_add(other.cpu_millis_ms);
-        self.memory_mib_ms = self.memory_mib_ms.saturating_add(other.memory_mib_ms);
-    }
+fn of_day(row: &UsageRow) -> UsageOfDay {
+    let amounts = UsageAmounts {
+        attempts: row.attempts,
+        charged_attempts: row.charged_attempts,
+        run_ms: row.run_ms,
+        cpu_millis_ms: row.cpu_millis_ms,
+        memory_mib_ms: row.memory_mib_ms,
+    };
+    UsageOfDay { day: row.day, tier: row.tier.map(Extensible::Known), amounts }
 }
 
 #[cfg(test)]

@@ -1,73 +1,40 @@
 //! Due times to come, in the zone's own time, with what its clocks have to do with them.
 
-use crate::openapi::words::DUE_MARKS;
 use crate::problem::{Code, Problem};
+use api_types::{DueMark, Extensible, ScheduleDue, SchedulePreview};
 use domain::schedule::{DueTime, Marks, Previewed, tzdb_release};
-use domain::time::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Serialize;
-use utoipa::ToSchema;
-
-/// Due times of a schedule.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = SchedulePreview)]
-pub struct PreviewView {
-    /// The time zone.
-    zone: String,
-    /// Release of the time zone data.
-    tzdb: &'static str,
-    /// The due times, in order.
-    due: Vec<DueView>,
-    /// There may be more due times after these.
-    more: bool,
-}
-
-/// One due time, without jitter.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ScheduleDue)]
-pub struct DueView {
-    /// When.
-    #[schema(value_type = String, format = DateTime)]
-    at: Timestamp,
-    /// Local time in the zone.
-    #[schema(example = "2027-03-14T03:00:00-04:00")]
-    local: String,
-    /// Abbreviation of the zone's time.
-    #[schema(example = "EDT")]
-    abbreviation: String,
-    /// `shifted`: the time of day does not exist on this day; `repeated`: its first occurrence of two; `again`: its
-    /// second; `change_day`: the clocks change on this day.
-    #[schema(value_type = Vec<super::super::openapi::words::DueMark>)]
-    marks: Vec<&'static str>,
-}
 
 /// Shows the first `count` of `due`; one that is beyond says that there are more.
 ///
 /// # Errors
 /// `internal` where the zone, which the timing was reckoned in, is not known.
-pub fn previewed(zone: &str, found: Previewed, count: usize) -> Result<PreviewView, Problem> {
+pub fn previewed(zone: &str, found: Previewed, count: usize) -> Result<SchedulePreview, Problem> {
     let Previewed { mut due, is_cut } = found;
     let clocks = TimeZone::get(zone)
         .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))?;
     let more = due.len() > count || is_cut;
     due.truncate(count);
-    let due = due.iter().map(|due| DueView::new(*due, &clocks)).collect();
-    Ok(PreviewView { zone: zone.to_owned(), tzdb: tzdb_release(), due, more })
+    let due = due.iter().map(|due| shown(*due, &clocks)).collect();
+    Ok(SchedulePreview { zone: zone.to_owned(), tzdb: tzdb_release().to_owned(), due, more })
 }
 
-impl DueView {
-    fn new(due: DueTime, clocks: &TimeZone) -> Self {
-        let Marks { shifted, repeated, again, change_day } = due.marks;
-        let said = DUE_MARKS.into_iter().zip([shifted, repeated, again, change_day]);
-        let marks = said.filter_map(|(mark, holds)| holds.then_some(mark)).collect();
-        let instant = jiff::Timestamp::from_microsecond(due.at.timestamp_micros());
-        let local = instant.unwrap_or_default().to_zoned(clocks.clone());
-        Self {
-            at: due.at,
-            local: local.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),
-            abbreviation: local.strftime("%Z").to_string(),
-            marks,
-        }
+fn shown(due: DueTime, clocks: &TimeZone) -> ScheduleDue {
+    let Marks { shifted, repeated, again, change_day } = due.marks;
+    let marks = [
+        (DueMark::Shifted, shifted),
+        (DueMark::Repeated, repeated),
+        (DueMark::Again, again),
+        (DueMark::ChangeDay, change_day),
+    ];
+    let marks = marks.into_iter().filter(|(_, holds)| *holds);
+    let instant = jiff::Timestamp::from_microsecond(due.at.timestamp_micros());
+    let local = instant.unwrap_or_default().to_zoned(clocks.clone());
+    ScheduleDue {
+        at: due.at,
+        local: local.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),
+        abbreviation: local.strftime("%Z").to_string(),
+        marks: marks.map(|(mark, _)| Extensible::Known(mark)).collect(),
     }
 }
 

@@ -7,10 +7,10 @@ mod timing;
 mod view;
 
 pub use check::{Checked, check};
-pub use due::{DueView, PreviewView, previewed};
+pub use due::previewed;
 pub use spec::{
     CatchUpSpec, DailySpec, EverySpec, MisfireSpec, MonthlySpec, ScheduleSpec, TimingSpec,
     WeeklySpec, WhenSpec, YearlySpec,
 };
 pub use timing::{Judged, judge};
-pub use view::{FireView, PauseView, ScheduleView};
+pub use view::{fire, schedule};

@@ -1,6 +1,6 @@
 //! A failed statement, by what the writer does about it.
 
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, code_of_store};
 use runtime::error_chain::ErrorChain;
 use store::StoreError;
 
@@ -21,7 +21,7 @@ impl From<StoreError> for Failure {
         if error.outcome_unknown() {
             Self::Unknown(cause)
         } else if error.is_retryable() {
-            Self::Later(Code::of_store(&error), cause)
+            Self::Later(code_of_store(&error), cause)
         } else {
             Self::Refused(cause)
         }

@@ -8,8 +8,9 @@ use super::pool::usable;
 use super::run::run;
 use super::spec::{Pairs, ResourcesSpec, RetrySpec, TaskSpec};
 use super::text::{duration, has_length, number, parse_time, put_once, short_text};
-use super::warning::{Need, Warning, warnings};
+use super::warning::{Need, warnings};
 use crate::problem::{Code, Problem};
+use api_types::TaskWarning;
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::pool::PoolUser;
@@ -154,7 +155,7 @@ impl Rules<'_> {
 
     /// What to know of a task without mistakes, which stands at `base` in the body.
     #[must_use]
-    pub fn warnings(&self, task: &NewTask, base: &str) -> Vec<Warning> {
+    pub fn warnings(&self, task: &NewTask, base: &str) -> Vec<TaskWarning> {
         let NewTask { pool, resources, tier, .. } = task;
         let need = Need { pool, resources: *resources, tier: *tier, base };
         warnings(self.pools, need)

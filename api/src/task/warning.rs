@@ -4,34 +4,20 @@
 //! anything.
 
 use super::pool::usable;
+use api_types::{TaskWarning, WarningCode};
 use domain::id::PoolName;
 use domain::placement::{Misfit, misfit};
 use domain::pool::PoolUser;
 use domain::resources::{Resources, Tier};
-use domain::schedule::Outcome;
-use serde::Serialize;
 use store::pool::SubmitPool;
-use utoipa::ToSchema;
 
-/// A warning about an accepted task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = TaskWarning)]
-pub struct Warning {
-    /// Code: `no_executor` or `too_large`; for a schedule also `schedules_held` and `pool_unavailable`.
-    code: &'static str,
-    /// Explanation for people.
-    detail: String,
-    /// JSON pointer into the body.
-    pointer: String,
-}
-
-impl Warning {
-    /// Of a schedule that is read while none fires.
-    #[must_use]
-    pub fn schedules_held() -> Self {
-        let detail = "the installation was restored, and its operators hold all schedules: no due time fires";
-        Self { code: "schedules_held", detail: detail.to_owned(), pointer: String::new() }
-    }
+/// Of a schedule that is read while none fires.
+#[must_use]
+pub(crate) fn schedules_held() -> TaskWarning {
+    let detail =
+        "the installation was restored, and its operators hold all schedules: no due time fires";
+    let code = WarningCode::SchedulesHeld.into();
+    TaskWarning { code, detail: detail.to_owned(), pointer: String::new() }
 }
 
 /// What a task needs, and where it stands in the body.
@@ -48,7 +34,7 @@ pub struct Need<'a> {
 }
 
 /// Warns of a task that fits none of its pool's executors as they are now; nothing where it fits one.
-pub(crate) fn warnings(pools: &[SubmitPool], need: Need<'_>) -> Vec<Warning> {
+pub(crate) fn warnings(pools: &[SubmitPool], need: Need<'_>) -> Vec<TaskWarning> {
     let Need { pool, resources, tier, base } = need;
     let Some(known) = pools.iter().find(|known| known.name == *pool) else { return Vec::new() };
     let Some(misfit) = misfit(resources, &known.executors) else { return Vec::new() };
@@ -58,8 +44,9 @@ pub(crate) fn warnings(pools: &[SubmitPool], need: Need<'_>) -> Vec<Warning> {
         (None, None) => format!("{base}/resources"),
     };
     let waits = "it waits for a suitable one";
-    let (pointer, detail) = match misfit {
+    let (code, pointer, detail) = match misfit {
         Misfit::NoExecutor => (
+            WarningCode::NoExecutor,
             format!("{base}/pool"),
             format!("no executor of the pool `{pool}` is connected; {waits}"),
         ),
@@ -69,16 +56,16 @@ pub(crate) fn warnings(pools: &[SubmitPool], need: Need<'_>) -> Vec<Warning> {
                 "no executor of the pool `{pool}` is large enough: it requests {name} {asked}, the largest has {largest}; \
                  {waits}"
             );
-            (of_size(Some(name)), detail)
+            (WarningCode::TooLarge, of_size(Some(name)), detail)
         }
         Misfit::NotTogether => {
             let detail = format!(
                 "no executor of the pool `{pool}` is large enough: none has all requested resources at once; {waits}"
             );
-            (of_size(None), detail)
+            (WarningCode::TooLarge, of_size(None), detail)
         }
     };
-    vec![Warning { code: misfit.as_str(), detail, pointer }]
+    vec![TaskWarning { code: code.into(), detail, pointer }]
 }
 
 /// Warns of a schedule whose tasks go to a `pool` that is none, or none for `user`: its due times make none.
@@ -86,9 +73,9 @@ pub(crate) fn no_pool(
     pools: &[SubmitPool],
     user: PoolUser<'_>,
     pool: &PoolName,
-) -> Option<Warning> {
-    usable(pools, user, pool.as_str()).is_none().then(|| Warning {
-        code: Outcome::PoolUnavailable.as_str(),
+) -> Option<TaskWarning> {
+    usable(pools, user, pool.as_str()).is_none().then(|| TaskWarning {
+        code: WarningCode::PoolUnavailable.into(),
         detail: format!(
             "`{pool}` is not a pool of this installation: due times create no task until it is changed"
         ),

@@ -96,9 +96,9 @@ async fn output_comes_as_it_is_written_with_states_and_the_end() {
         FollowEvent::State(state) => (state.state, state.attempt),
         other => panic!("{other:?}"),
     };
-    assert_eq!(state(next(&mut following).await), (State::Ready, 0));
+    assert_eq!(state(next(&mut following).await), (State::Ready.into(), 0));
     place(&server, &id, 1).await;
-    assert_eq!(state(next(&mut following).await), (State::Running, 1));
+    assert_eq!(state(next(&mut following).await), (State::Running.into(), 1));
     // Both streams grow side by side: neither hides the other.
     for (stream, seq, word) in [(2, 0, "err"), (1, 0, "one"), (2, 1, "more"), (1, 1, "two")] {
         write(&server, &id, (1, stream, seq), word).await;
@@ -112,9 +112,9 @@ async fn output_comes_as_it_is_written_with_states_and_the_end() {
     write(&server, &id, (2, 1, 1), "last words").await;
     end(&server, &id, "failed", 3).await;
     assert_eq!(text(&mut following).await.3, "last words");
-    assert_eq!(state(next(&mut following).await), (State::Failed, 2));
+    assert_eq!(state(next(&mut following).await), (State::Failed.into(), 2));
     let FollowEvent::End(last) = next(&mut following).await else { panic!("the end") };
-    assert_eq!((last.state, last.exit_code), (State::Failed, Some(3)));
+    assert_eq!((last.state, last.exit_code), (State::Failed.into(), Some(3)));
     assert!(following.next().await.unwrap().is_none());
 }
 

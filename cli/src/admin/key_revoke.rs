@@ -1,16 +1,18 @@
 //! `berth admin key revoke`.
 
 use super::tenant_show::id_of;
-use crate::customer::{Connection, operator_failure};
+use crate::customer::{Connection, key_id, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+use client::KeyId;
 
 /// Which key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin key revoke --tenant acme q2mnv5c7xk3a")]
 pub struct KeyRevokeArguments {
     /// Key id: the third part of the key.
-    pub id: String,
+    #[arg(value_parser = key_id)]
+    pub id: KeyId,
     /// Name or id of the tenant.
     #[arg(long, value_name = "NAME|ID")]
     pub tenant: String,

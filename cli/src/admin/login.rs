@@ -5,7 +5,7 @@
 use crate::customer::{ConnectionArguments, Kept, Profile, ask_secret, operator_failure};
 use crate::failure::Failure;
 use crate::output;
-use client::Client;
+use client::{Client, ErrorCode};
 use runtime::config::{ExposeSecret, SecretString};
 
 /// How to keep a server.
@@ -40,7 +40,8 @@ pub async fn run(
         match client.operator().await {
             Ok(_) => {}
             // A good key that may not read is a good key.
-            Err(error) if error.api().is_some_and(|problem| problem.code == "scope_missing") => {}
+            Err(error)
+                if error.api().is_some_and(|problem| problem.is(ErrorCode::ScopeMissing)) => {}
             Err(error) => return Err(operator_failure(&error)),
         }
     }

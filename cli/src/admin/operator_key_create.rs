@@ -53,12 +53,12 @@ pub async fn run(
     let made = made.map_err(|error| operator_failure(&error))?;
     match format {
         Format::Json => output::document(made.json()),
-        Format::Table => show(&made.info.name, &made.info.scopes, &made.key),
+        Format::Table => show(&made.info.name, &made.info.scopes, made.key.expose()),
     }
 }
 
 /// Prints a new key: its text alone on standard output.
-pub(super) fn show(name: &str, scopes: &[OperatorScope], key: &str) -> Result<(), Failure> {
+pub(super) fn show(name: &str, scopes: &[impl ToString], key: &str) -> Result<(), Failure> {
     let scopes: Vec<_> = scopes.iter().map(ToString::to_string).collect();
     output::remark(&format!(
         "Operator key `{name}` ({}). Store it now: it cannot be shown again:",

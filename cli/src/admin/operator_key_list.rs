@@ -23,7 +23,7 @@ pub async fn run(connection: &Connection) -> Result<(), Failure> {
 fn row(key: &OperatorKey, now: Timestamp) -> [String; 6] {
     let ago = |at: Option<Timestamp>| at.map_or_else(|| "never".to_owned(), |at| age::ago(at, now));
     [
-        key.id.clone(),
+        key.id.to_string(),
         key.name.clone(),
         key.scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
         age::ago(key.created_at, now),

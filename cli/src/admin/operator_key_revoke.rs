@@ -1,15 +1,17 @@
 //! `berth admin operator-key revoke`.
 
-use crate::customer::{Connection, operator_failure};
+use crate::customer::{Connection, key_id, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+use client::KeyId;
 
 /// Which key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin operator-key revoke q2mnv5c7xk3a")]
 pub struct OperatorKeyRevokeArguments {
     /// Key id: the third part of the key.
-    pub id: String,
+    #[arg(value_parser = key_id)]
+    pub id: KeyId,
 }
 
 /// Ends the key; every api process refuses it within 2 s.

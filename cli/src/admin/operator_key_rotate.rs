@@ -1,11 +1,12 @@
 //! `berth admin operator-key rotate`.
 
 use super::operator_key_create::show;
-use crate::customer::{Connection, operator_failure};
+use crate::customer::{Connection, key_id, operator_failure};
 use crate::failure::Failure;
 use crate::lifetime::overlap;
 use crate::output::{self, Format, age};
 use chrono::TimeDelta;
+use client::KeyId;
 use runtime::clock;
 
 /// Which key, and how.
@@ -13,7 +14,8 @@ use runtime::clock;
 #[command(after_help = "Example:\n  berth admin operator-key rotate q2mnv5c7xk3a --overlap 1h")]
 pub struct OperatorKeyRotateArguments {
     /// Key id: the third part of the key.
-    pub id: String,
+    #[arg(value_parser = key_id)]
+    pub id: KeyId,
     /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d. Default: 24h.
     #[arg(long, value_name = "DURATION", value_parser = overlap)]
     pub overlap: Option<TimeDelta>,
@@ -34,5 +36,5 @@ pub async fn run(
         let end = age::ago(end, clock::wall());
         output::remark(&format!("The old key `{}` ends {end}.", rotated.old.id));
     }
-    show(&rotated.new.info.name, &rotated.new.info.scopes, &rotated.new.key)
+    show(&rotated.new.info.name, &rotated.new.info.scopes, rotated.new.key.expose())
 }

@@ -4,12 +4,12 @@ use super::tenant_show::id_of;
 use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table, age};
-use client::{ApiResponse, ClientError, Pool, PoolGrants, PoolSettings};
+use client::request::PoolPut;
+use client::{ApiResponse, ClientError, ErrorCode, MaxExecutor, Pool, PoolGrants};
 use domain::id::{PlanName, PoolName, TenantId};
-use domain::pool::MaxExecutor;
 use domain::resources::{Dimension, Resources};
 use runtime::clock;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 const COLUMNS: [&str; 6] =
     ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "MAX EXECUTOR", "GRANTED TO", "PAUSED"];
@@ -113,28 +113,31 @@ impl Change<'_> {
     async fn put(&self, connection: &Connection) -> Result<ApiResponse<Pool>, ClientError> {
         let (name, client) = (&self.arguments.name, &connection.client);
         let (settings, version) = match client.pool(name).await {
-            Ok(pool) => (pool.settings.clone(), pool.version),
-            Err(error) if error.api().is_some_and(|p| p.code == "not_found") => {
-                (PoolSettings::default(), 0)
+            Ok(pool) => (PoolPut::from(&*pool), pool.version),
+            Err(error) if error.api().is_some_and(|p| p.is(ErrorCode::NotFound)) => {
+                (PoolPut::default(), 0)
             }
             Err(error) => return Err(error),
         };
         client.put_pool(name, &self.over(settings), Some(version)).await
     }
 
-    fn over(&self, mut settings: PoolSettings) -> PoolSettings {
+    fn over(&self, mut settings: PoolPut) -> PoolPut {
         let wanted = self.arguments;
         settings.command_network = wanted.command_network.unwrap_or(settings.command_network);
         settings.private_targets = wanted.private_targets.unwrap_or(settings.private_targets);
+        let mut limits = domain::pool::MaxExecutor::from(settings.max_executor);
         for (dimension, most) in &wanted.max_executor {
-            settings.max_executor.insert(dimension.as_str().to_owned(), *most);
+            *limits.of_mut(*dimension) = *most;
         }
+        settings.max_executor = limits.into();
         let grants = &mut settings.granted_to;
         grants.everyone = wanted.everyone.unwrap_or(grants.everyone);
-        grants.plans.extend(wanted.grant_plan.iter().cloned());
-        grants.plans.retain(|plan| !wanted.revoke_plan.contains(plan));
-        grants.tenants.extend(&self.grant);
-        grants.tenants.retain(|tenant| !self.revoke.contains(tenant));
+        let plans: BTreeSet<_> = grants.plans.drain(..).chain(wanted.grant_plan.clone()).collect();
+        let plans = plans.into_iter().filter(|plan| !wanted.revoke_plan.contains(plan));
+        grants.plans = plans.collect();
+        let tenants: BTreeSet<_> = grants.tenants.drain(..).chain(self.grant.clone()).collect();
+        grants.tenants = tenants.difference(&self.revoke).copied().collect();
         settings
     }
 }
@@ -182,24 +185,25 @@ fn show(pool: Result<ApiResponse<Pool>, ClientError>, format: Format) -> Result<
 }
 
 fn cells(pool: &Pool) -> [String; 6] {
-    let settings = &pool.settings;
     let paused = pool
         .paused
         .as_ref()
         .map(|pause| format!("{}: {}", age::ago(pause.at, clock::wall()), pause.reason));
     [
         pool.name.to_string(),
-        on_or_off(settings.command_network).to_owned(),
-        on_or_off(settings.private_targets).to_owned(),
-        limits(&settings.max_executor),
-        granted_to(&settings.granted_to),
+        on_or_off(pool.command_network).to_owned(),
+        on_or_off(pool.private_targets).to_owned(),
+        limits(pool.max_executor),
+        granted_to(&pool.granted_to),
         paused.unwrap_or_default(),
     ]
 }
 
 /// In a line.
-fn limits(max_executor: &BTreeMap<String, Option<u32>>) -> String {
-    let set = max_executor.iter().filter_map(|(of, most)| most.map(|most| format!("{of}={most}")));
+fn limits(max_executor: MaxExecutor) -> String {
+    let limits = domain::pool::MaxExecutor::from(max_executor).dimensions();
+    let set = Dimension::ALL.into_iter().zip(limits);
+    let set = set.filter_map(|(of, most)| most.map(|most| format!("{}={most}", of.as_str())));
     let set: Vec<_> = set.collect();
     if set.is_empty() { "no limit".to_owned() } else { set.join(", ") }
 }
@@ -224,12 +228,12 @@ fn limit(text: &str) -> Result<(Dimension, Option<u32>), String> {
     let dimension = Dimension::ALL.into_iter().find(|dimension| dimension.as_str() == name);
     let dimension =
         dimension.ok_or_else(|| format!("expected one of {}", Resources::DIMENSIONS.join(", ")))?;
-    let number = || most.parse().ok().filter(|most| *most <= MaxExecutor::MOST);
+    let number = || most.parse().ok().filter(|most| *most <= domain::pool::MaxExecutor::MOST);
     match most {
         "none" => Ok((dimension, None)),
-        _ => number()
-            .map(|most| (dimension, Some(most)))
-            .ok_or_else(|| format!("expected 0 to {} or none after `{name}=`", MaxExecutor::MOST)),
+        _ => number().map(|most| (dimension, Some(most))).ok_or_else(|| {
+            format!("expected 0 to {} or none after `{name}=`", domain::pool::MaxExecutor::MOST)
+        }),
     }
 }
 

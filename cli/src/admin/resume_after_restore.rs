@@ -4,7 +4,6 @@ use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use client::Restore;
-use serde_json::Value;
 
 /// Whether to go on.
 #[derive(Debug, clap::Args)]
@@ -45,11 +44,8 @@ fn page(standing: &Restore, resumed: bool) -> String {
     } else {
         let mut table = Table::new(["TENANT", "SCHEDULE", "DUE SINCE", "MISFIRE"]);
         for one in &standing.schedules {
-            let misfire = match &one.misfire {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            table.row([one.tenant.clone(), one.name.clone(), one.due_at.to_rfc3339(), misfire]);
+            let due = one.due_at.to_rfc3339();
+            table.row([one.tenant.clone(), one.name.clone(), due, one.misfire.to_string()]);
         }
         page.push_str(&table.take());
         let (shown, total) = (standing.schedules.len() as u64, standing.overdue);
@@ -70,7 +66,7 @@ fn page(standing: &Restore, resumed: bool) -> String {
         let mut table = Table::new(["TASKS", "STATE", "AT MOST ONCE"]);
         for of in counted {
             let once = if of.at_most_once { "yes" } else { "no" };
-            table.row([of.count.to_string(), of.state.clone(), once.to_owned()]);
+            table.row([of.count.to_string(), of.state.to_string(), once.to_owned()]);
         }
         page.push_str(&format!("\nUnfinished tasks continue and are not held:\n{}", table.take()));
     }
@@ -86,6 +82,8 @@ fn page(standing: &Restore, resumed: bool) -> String {
 mod tests {
     use super::*;
     use client::{OverdueSchedule, UnfinishedTasks};
+    use domain::schedule::Misfire;
+    use domain::task::State;
 
     #[test]
     fn what_would_fire_is_shown_before_anything_does() {
@@ -94,9 +92,9 @@ mod tests {
             tenant: "acme".to_owned(),
             name: "report".to_owned(),
             due_at,
-            misfire: "skip".into(),
+            misfire: Misfire::Skip.into(),
         };
-        let alive = UnfinishedTasks { state: "ready".to_owned(), at_most_once: true, count: 3 };
+        let alive = UnfinishedTasks { state: State::Ready.into(), at_most_once: true, count: 3 };
         let mut standing = Restore {
             held_because: Some("restored".to_owned()),
             overdue: 7,

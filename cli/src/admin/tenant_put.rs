@@ -4,7 +4,7 @@ use super::tenant_create::weight;
 use super::tenant_show::print;
 use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
-use client::TenantPut;
+use client::request::TenantPut;
 use domain::id::PlanName;
 use domain::tenant::TenantState;
 
@@ -33,7 +33,7 @@ pub struct TenantPutArguments {
 pub async fn run(arguments: &TenantPutArguments, connection: &Connection) -> Result<(), Failure> {
     let TenantPutArguments { tenant, plan, weight, suspended, if_version } = arguments;
     let state = if *suspended { TenantState::Suspended } else { TenantState::Active };
-    let put = TenantPut { plan: plan.clone(), weight: *weight, state };
+    let put = TenantPut { plan: plan.clone(), weight: *weight, state: Some(state) };
     let stored = connection.client.put_tenant(tenant, &put, *if_version).await;
     print(&stored.map_err(|error| operator_failure(&error))?, connection.format)
 }

@@ -82,7 +82,7 @@ fn cells(tenant: &Tenant) -> [String; 6] {
         tenant.name.clone().unwrap_or_else(|| "-".to_owned()),
         tenant.plan.to_string(),
         weight(tenant),
-        standing(tenant).to_owned(),
+        standing(tenant),
         time(tenant.created_at),
     ]
 }
@@ -106,8 +106,8 @@ fn weight(tenant: &Tenant) -> String {
     tenant.weight.map_or_else(|| "of plan".to_owned(), |weight| weight.to_string())
 }
 
-fn standing(tenant: &Tenant) -> &'static str {
-    if tenant.purged_at.is_some() { "purged" } else { tenant.state.as_str() }
+fn standing(tenant: &Tenant) -> String {
+    if tenant.purged_at.is_some() { "purged".to_owned() } else { tenant.state.to_string() }
 }
 
 fn time(at: Timestamp) -> String {
@@ -127,7 +127,7 @@ mod tests {
             name: None,
             plan: "default".parse().unwrap(),
             weight: None,
-            state: TenantState::Deleted,
+            state: TenantState::Deleted.into(),
             created_at: at,
             suspended_at: None,
             deleted_at: Some(at),

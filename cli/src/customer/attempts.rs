@@ -57,7 +57,7 @@ fn row(attempt: &Attempt, now: Timestamp) -> [String; 8] {
     };
     [
         attempt.attempt.to_string(),
-        attempt.state.clone(),
+        attempt.state.to_string(),
         counts.to_owned(),
         attempt.executor.clone().unwrap_or_default(),
         age::ago(attempt.placed_at, now),

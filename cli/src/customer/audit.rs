@@ -44,12 +44,12 @@ pub async fn run(connection: &Connection, arguments: &AuditArguments) -> Result<
 }
 
 fn row(entry: &AuditEntry) -> [String; 6] {
-    let actor = entry.actor.id.as_ref().unwrap_or(&entry.actor.kind);
+    let actor = entry.actor.id.clone().unwrap_or_else(|| entry.actor.kind.to_string());
     let target = entry.target.id.as_ref().unwrap_or(&entry.target.kind);
     [
         entry.position.map(|position| position.to_string()).unwrap_or_default(),
         entry.at.to_rfc3339_opts(SecondsFormat::Secs, true),
-        actor.clone(),
+        actor,
         entry.action.clone(),
         target.clone(),
         entry.request_id.clone().unwrap_or_default(),

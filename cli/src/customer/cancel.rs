@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
-use client::{ApiResponse, CancelDone, Cancelled};
+use client::{ApiResponse, CancelResult, CancelledTask, Extensible};
 use domain::id::TaskId;
 
 /// Which tasks.
@@ -54,17 +54,22 @@ fn worst(mut failed: Vec<Failure>, asked: usize) -> Result<(), Failure> {
     Err(Failure::new(worst.exit(), format!("{number} of {asked} tasks could not be cancelled")))
 }
 
-fn show(format: Format, id: TaskId, answer: &ApiResponse<Cancelled>) -> Result<(), Failure> {
+fn show(format: Format, id: TaskId, answer: &ApiResponse<CancelledTask>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(answer.json()),
         Format::Table => {
-            let done = match answer.cancel {
-                CancelDone::Cancelled => "cancelled".to_owned(),
-                CancelDone::Requested => "stop requested; waiting for the executor".to_owned(),
-                CancelDone::AlreadyRequested => {
+            let done = match &answer.cancel {
+                Extensible::Other(done) => done.to_string(),
+                Extensible::Known(CancelResult::Cancelled) => "cancelled".to_owned(),
+                Extensible::Known(CancelResult::Requested) => {
+                    "stop requested; waiting for the executor".to_owned()
+                }
+                Extensible::Known(CancelResult::AlreadyRequested) => {
                     "stop was already requested; waiting for the executor".to_owned()
                 }
-                CancelDone::AlreadyEnded => format!("already finished: {}", answer.task.state),
+                Extensible::Known(CancelResult::AlreadyEnded) => {
+                    format!("already finished: {}", answer.task.state)
+                }
             };
             output::line(&format!("{id} {done}"))
         }

@@ -53,7 +53,12 @@ pub async fn list(
 
 /// Shows a key's limit and what is used of it.
 pub async fn show(connection: &Connection, arguments: &KeyArguments) -> Result<(), Failure> {
-    tell(connection, connection.client.concurrency_limit(arguments.key.as_str()).await)
+    let used = connection.client.concurrency_limit(arguments.key.as_str()).await;
+    let used = used.map_err(|error| failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(used.json()),
+        Format::Table => output::text(&details(&used.limit, Some(used.held))),
+    }
 }
 
 /// Changes a key's limit.
@@ -77,16 +82,16 @@ fn tell(
     let limit = answer.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(limit.json()),
-        Format::Table => output::text(&details(&limit)),
+        Format::Table => output::text(&details(&limit, None)),
     }
 }
 
-fn details(limit: &ConcurrencyLimit) -> String {
+fn details(limit: &ConcurrencyLimit, held: Option<u64>) -> String {
     let mut details = Details::default();
     details.row("key", &limit.key);
     let usual = if limit.stored { "" } else { " (default)" };
     details.row("running at once", format!("{}{usual}", limit.running));
-    details.some("running now", limit.held);
+    details.some("running now", held);
     details.to_string()
 }
 
@@ -101,17 +106,16 @@ mod tests {
 
     #[test]
     fn what_was_not_set_and_what_is_used_show() {
-        let limit = |stored, held| ConcurrencyLimit {
+        let limit = |stored| ConcurrencyLimit {
             key: "exports".to_owned(),
             running: 1,
             stored,
             updated_at: None,
-            held,
         };
         assert_eq!(
-            details(&limit(false, Some(0))),
+            details(&limit(false), Some(0)),
             "key              exports\nrunning at once  1 (default)\nrunning now      0\n"
         );
-        assert_eq!(details(&limit(true, None)), "key              exports\nrunning at once  1\n");
+        assert_eq!(details(&limit(true), None), "key              exports\nrunning at once  1\n");
     }
 }

@@ -1,19 +1,20 @@
 //! How the end of a task becomes the end of the command that waited for it.
 
 use crate::failure::{Exit, Failure};
+use client::Extensible;
 use domain::id::TaskId;
 use domain::task::State;
 
 /// Success where the task succeeded; a failure that says how it ended otherwise.
 pub(super) fn ended(
     task: TaskId,
-    state: State,
+    state: &Extensible<State>,
     exit_code: Option<i32>,
     reason: Option<&str>,
 ) -> Result<(), Failure> {
-    let exit = match state {
-        State::Succeeded => return Ok(()),
-        State::Cancelled | State::Expired | State::Skipped => Exit::NotRun,
+    let exit = match state.known() {
+        Some(State::Succeeded) => return Ok(()),
+        Some(State::Cancelled | State::Expired | State::Skipped) => Exit::NotRun,
         _ => Exit::Failed,
     };
     let said = how(state, exit_code, reason);
@@ -21,8 +22,15 @@ pub(super) fn ended(
 }
 
 /// How a task ended, as in "failed with exit code 3".
-pub(super) fn how(state: State, exit_code: Option<i32>, reason: Option<&str>) -> String {
-    let mut text = verb(state).to_owned();
+pub(super) fn how(
+    state: &Extensible<State>,
+    exit_code: Option<i32>,
+    reason: Option<&str>,
+) -> String {
+    let mut text = match state {
+        Extensible::Known(state) => verb(*state).to_owned(),
+        Extensible::Other(_) => format!("ended {state}"),
+    };
     if let Some(code) = exit_code {
         text.push_str(&format!(" with exit code {code}"));
     }
@@ -65,22 +73,27 @@ mod tests {
             (State::Expired, Exit::NotRun),
             (State::Skipped, Exit::NotRun),
         ] {
-            assert_eq!(ended(task, state, None, None).unwrap_err().exit(), wanted, "{state}");
+            assert_eq!(
+                ended(task, &state.into(), None, None).unwrap_err().exit(),
+                wanted,
+                "{state}"
+            );
         }
-        assert!(ended(task, State::Succeeded, Some(0), None).is_ok());
-        let text = ended(task, State::Failed, Some(3), Some("exit")).unwrap_err().to_string();
+        assert!(ended(task, &State::Succeeded.into(), Some(0), None).is_ok());
+        let text =
+            ended(task, &State::Failed.into(), Some(3), Some("exit")).unwrap_err().to_string();
         assert!(text.contains("failed with exit code 3: exit"), "{text}");
     }
 
     #[test]
     fn an_exit_code_is_said_once() {
         let reason = Some("ended with exit code 3");
-        assert_eq!(how(State::Failed, Some(3), reason), "failed with exit code 3");
+        assert_eq!(how(&State::Failed.into(), Some(3), reason), "failed with exit code 3");
         assert_eq!(
-            how(State::Aborted, Some(4), reason),
+            how(&State::Aborted.into(), Some(4), reason),
             "was aborted with exit code 4: ended with exit code 3"
         );
-        assert_eq!(how(State::Killed, None, Some("ran for 1s")), "was killed: ran for 1s");
-        assert_eq!(how(State::Expired, None, None), "expired");
+        assert_eq!(how(&State::Killed.into(), None, Some("ran for 1s")), "was killed: ran for 1s");
+        assert_eq!(how(&State::Expired.into(), None, None), "expired");
     }
 }

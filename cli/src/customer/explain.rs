@@ -5,7 +5,8 @@ use super::failure::failure;
 use super::sentences::{ahead, because, starts};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
-use domain::explain::{Explanation, Holder, Reason};
+use client::{Explanation, Extensible};
+use domain::explain::{Holder, Reason};
 use domain::id::TaskId;
 use domain::time::Timestamp;
 
@@ -34,10 +35,10 @@ fn shown(explanation: &Explanation) -> String {
     let first = [reasons.next(), starts(explanation)];
     let mut details = Details::default();
     details.row("id", explanation.id);
-    details.row("state", explanation.state);
+    details.row("state", &explanation.state);
     reasons.for_each(|also| details.row("also", also));
     for reason in &explanation.reasons {
-        if let Reason::ConcurrencyKey(key) = reason {
+        if let Extensible::Known(Reason::ConcurrencyKey(key)) = reason {
             key.holders.iter().for_each(|task| details.row("key held by", holder(task, at)));
         }
     }

@@ -3,7 +3,7 @@
 //! The only place that knows which answer of the API ends with which code.
 
 use crate::failure::{Exit, Failure};
-use client::{ApiError, ClientError};
+use client::{ApiError, ClientError, ErrorCode};
 use domain::time::format_duration;
 use runtime::error_chain::ErrorChain;
 use std::fmt::Write;
@@ -94,13 +94,13 @@ fn advice(problem: &ApiError, caller: Caller) -> String {
             401 => {
                 "Check that the operator key (BERTH_OPERATOR_KEY, --operator-key) is complete, belongs to this server and has not ended."
             }
-            403 if problem.code == "scope_missing" => {
+            403 if problem.is(ErrorCode::ScopeMissing) => {
                 "Ask an operator whose key has that scope for one: `berth admin operator-key create --scope …`."
             }
             403 => {
                 "Use an operator key: BERTH_OPERATOR_KEY, --operator-key or `berth admin login`."
             }
-            404 if problem.code != "route_not_found" => "See `berth admin … list`.",
+            404 if !problem.is(ErrorCode::RouteNotFound) => "See `berth admin … list`.",
             412 => "It was changed meanwhile: read it again and repeat the change.",
             _ => "",
         };
@@ -111,7 +111,7 @@ fn advice(problem: &ApiError, caller: Caller) -> String {
     match problem.status {
         401 => "Check that the API key (BERTH_API_KEY, --api-key) is complete, belongs to this server and has not expired.".to_owned(),
         403 => "Use a key with that scope; an operator can create one with `berth admin key create --scope …`.".to_owned(),
-        404 if problem.code == "route_not_found" => "Check that the address is a Berth API of this version (--server).".to_owned(),
+        404 if problem.is(ErrorCode::RouteNotFound) => "Check that the address is a Berth API of this version (--server).".to_owned(),
         404 => "Check the id or name, and that the key belongs to the same tenant.".to_owned(),
         429 => later(),
         _ if problem.retryable => later(),
@@ -130,7 +130,7 @@ mod tests {
     fn problem(status: u16, code: &str) -> ApiError {
         ApiError {
             status,
-            code: code.to_owned(),
+            code: serde_json::from_value(code.into()).ok(),
             title: "Title".to_owned(),
             detail: "Detail.".to_owned(),
             retryable: matches!(status, 429 | 503),

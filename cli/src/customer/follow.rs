@@ -30,12 +30,15 @@ pub(super) async fn follow(
                 } else {
                     String::new()
                 };
-                output::remark(&format!("berth: {}{attempt}", paint::state_for_remarks(now.state)));
+                output::remark(&format!(
+                    "berth: {}{attempt}",
+                    paint::state_for_remarks(&now.state)
+                ));
             }
             (Format::Table, FollowEvent::State(_) | FollowEvent::End(_)) => {}
         }
         if let FollowEvent::End(FollowedState { state, exit_code, reason, .. }) = event {
-            return ended(task, state, exit_code, reason.as_deref());
+            return ended(task, &state, exit_code, reason.as_deref());
         }
     }
     Ok(())
@@ -52,7 +55,7 @@ fn lost(error: &ClientError, task: TaskId) -> Failure {
 /// An event for programs: what the API sent, with its name.
 fn shown(event: &FollowEvent) -> Value {
     let state = |name: &str, state: &FollowedState| {
-        json!({"event": name, "state": state.state.as_str(), "attempt": state.attempt,
+        json!({"event": name, "state": state.state, "attempt": state.attempt,
                "exit_code": state.exit_code, "reason": state.reason})
     };
     match event {

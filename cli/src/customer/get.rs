@@ -7,13 +7,13 @@ use super::script;
 use super::sentences::{because, starts};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
-use client::{ApiResponse, ClientError, Task};
+use client::{ApiResponse, ClientError, Extensible, Task};
 use domain::batch::Priority;
 use domain::explain::Reason;
 use domain::id::TaskId;
+use domain::task::{CommandRun, Run};
 use domain::time::{Timestamp, format_duration};
 use runtime::clock;
-use serde_json::Value;
 use std::convert::Infallible;
 use std::mem::{Discriminant, discriminant};
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<()
         Format::Table => output::text(&details(&task, clock::wall()))?,
     }
     if arguments.wait {
-        return ended(task.id, task.state, task.exit_code, task.reason.as_deref());
+        return ended(task.id, &task.state, task.exit_code, task.reason.as_deref());
     }
     Ok(())
 }
@@ -63,20 +63,20 @@ async fn wait(connection: &Connection, id: TaskId) -> Result<ApiResponse<Task>, 
 
 /// Says why the task has not started once it has waited for some seconds, and again when that changes.
 async fn tell_why(connection: &Connection, id: TaskId) -> Infallible {
-    let mut printed: Option<Discriminant<Reason>> = None;
+    let mut printed: Option<Option<Discriminant<Reason>>> = None;
     clock::sleep(PATIENCE).await;
     loop {
         // Where it cannot be asked the wait itself says so.
         if let Ok(explanation) = connection.client.explain(id).await
             && let Some(reason) = explanation.reasons.first()
-            && printed != Some(discriminant(reason))
+            && printed != Some(reason.known().map(discriminant))
         {
             // One that started soon needs no word.
             if printed.is_some() || starts(&explanation).is_some() {
                 let why = [Some(because(reason, &explanation)), starts(&explanation)];
                 let why: Vec<_> = why.into_iter().flatten().collect();
                 output::remark(&format!("berth: {}", why.join(" ")));
-                printed = Some(discriminant(reason));
+                printed = Some(reason.known().map(discriminant));
             }
         }
         clock::sleep(BETWEEN_LOOKS).await;
@@ -88,7 +88,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     let mut details = Details::default();
     details.row("id", task.id);
     details.some("name", task.name.as_deref());
-    details.row("state", task.state);
+    details.row("state", &task.state);
     details.some("reason", task.reason.as_deref());
     details.some("exit code", task.exit_code);
     details.some("run", task.run.as_ref().map(runs));
@@ -99,7 +99,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.some("rerun of", task.rerun_of);
     let (failed, most) = (task.failures, task.max_attempts);
     details.row("attempts", format!("{} ({failed} of {most} failed)", task.attempts));
-    details.row("delivery", task.delivery);
+    details.row("delivery", &task.delivery);
     details
         .some("priority", Some(task.priority).filter(|priority| *priority != Priority::default()));
     details.some("flexible", task.flexible.then_some("until its tolerance is nearly used up"));
@@ -109,9 +109,9 @@ fn details(task: &Task, now: Timestamp) -> String {
         details.row("label", format!("{key}={value}"));
     }
     details.row("created", at(task.created_at));
-    details.row("due", at(task.due_at.unwrap_or(task.run_at)));
+    details.row("due", at(task.due_at));
     // Later than its due time: in a backfill, after a jitter, and again after a failure.
-    details.some("to run", task.due_at.filter(|due| *due != task.run_at).map(|_| at(task.run_at)));
+    details.some("to run", (task.due_at != task.run_at).then(|| at(task.run_at)));
     details.row("start by", start_by(task, at(task.start_deadline)));
     details.some("started", task.started_at.map(at));
     details.some("finished", task.finished_at.map(at));
@@ -129,30 +129,31 @@ pub(super) fn schedule(task: &Task) -> Option<String> {
 }
 
 /// What a task runs, on one line. Its environment and input are left to `--output json`: they may be secret.
-pub(super) fn runs(run: &Value) -> String {
-    if let Some(argv) = run.pointer("/command/argv").and_then(Value::as_array) {
-        let argv: Vec<&str> = argv.iter().filter_map(Value::as_str).collect();
-        let words = || argv.iter().map(|word| cell::word(word)).collect::<Vec<_>>().join(" ");
-        return script::typed(&argv).unwrap_or_else(words);
+pub(super) fn runs(run: &Extensible<Run>) -> String {
+    match run {
+        Extensible::Known(Run::Command(CommandRun { argv, .. })) => {
+            let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
+            let words = || argv.iter().map(|word| cell::word(word)).collect::<Vec<_>>().join(" ");
+            script::typed(&argv).unwrap_or_else(words)
+        }
+        Extensible::Known(Run::Http(http)) => format!("{} {}", http.method, cell::plain(&http.url)),
+        Extensible::Known(Run::Noop(noop)) => format!("noop for {}", format_duration(noop.sleep)),
+        Extensible::Other(run) => {
+            run.as_object().and_then(|run| run.keys().next()).cloned().unwrap_or_default()
+        }
     }
-    if let Some(url) = run.pointer("/http/url").and_then(Value::as_str) {
-        let method = run.pointer("/http/method").and_then(Value::as_str).unwrap_or("GET");
-        return format!("{method} {}", cell::plain(url));
-    }
-    if let Some(sleep) = run.pointer("/noop/sleep").and_then(Value::as_str) {
-        return format!("noop for {sleep}");
-    }
-    run.as_object().and_then(|run| run.keys().next()).cloned().unwrap_or_default()
 }
 
 /// Until when it should start; how far that lies ahead only where it is still to start.
 fn start_by(task: &Task, deadline: String) -> String {
     let started = task.started_at.is_some();
-    match task.state {
-        state if state.is_terminal() && !started => {
+    match &task.state {
+        _ if task.is_finished() && !started => {
             format!("{}; not started in time", exact(task.start_deadline))
         }
-        state if state.is_terminal() || state.is_leased() => exact(task.start_deadline),
+        state if task.is_finished() || state.is(|state| state.is_leased()) => {
+            exact(task.start_deadline)
+        }
         _ if task.expire_if_late && !started => format!("{deadline}; then it expires"),
         _ => deadline,
     }
@@ -164,7 +165,7 @@ fn exact(at: Timestamp) -> String {
 
 fn resources(task: &Task) -> String {
     let needs = task.resources;
-    let tier = task.tier.map(|tier| format!("{tier}: ")).unwrap_or_default();
+    let tier = task.tier.as_ref().map(|tier| format!("{tier}: ")).unwrap_or_default();
     format!(
         "{tier}{} millicores, {} MiB memory, {} MiB disk, {} iops, {} ports",
         needs.cpu_millis, needs.memory_mib, needs.disk_mib, needs.iops, needs.ports
@@ -179,8 +180,9 @@ mod tests {
     #[test]
     fn what_a_task_runs_is_shown_on_one_line_without_its_environment() {
         let run = json!({"command": {"argv": ["bash", "-c", "echo \"hi\"\n"], "env": {"TOKEN": "hunter2"}, "stdin": "hunter2"}});
-        assert_eq!(runs(&run), r#"bash -c 'echo "hi"\n'"#);
-        assert_eq!(runs(&json!({"noop": {"sleep": "5s"}})), "noop for 5s");
-        assert_eq!(runs(&json!({"of_tomorrow": {}})), "of_tomorrow");
+        let runs = |run| runs(&serde_json::from_value(run).unwrap());
+        assert_eq!(runs(run), r#"bash -c 'echo "hi"\n'"#);
+        assert_eq!(runs(json!({"noop": {"sleep": "5s"}})), "noop for 5s");
+        assert_eq!(runs(json!({"of_tomorrow": {}})), "of_tomorrow");
     }
 }

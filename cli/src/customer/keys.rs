@@ -8,10 +8,11 @@ use crate::failure::Failure;
 use crate::lifetime::{lifetime, overlap};
 use crate::output::{self, Format, Table, age};
 use chrono::TimeDelta;
-use client::{ApiKey, NewApiKey, PageRequest};
+use client::{ApiKey, Extensible, KeyId, NewApiKey, PageRequest};
 use domain::access::Scope;
 use domain::time::Timestamp;
 use runtime::clock;
+use std::convert::Infallible;
 
 /// A key to make.
 #[derive(Debug, clap::Args)]
@@ -35,7 +36,8 @@ pub struct KeysCreateArguments {
 #[command(after_help = "Example:\n  berth keys rotate q2mnv5c7xk3a --overlap 1h")]
 pub struct KeysRotateArguments {
     /// Key id: the third part of the key.
-    pub id: String,
+    #[arg(value_parser = key_id)]
+    pub id: KeyId,
     /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d. Default: 24h.
     #[arg(long, value_name = "DURATION", value_parser = overlap)]
     pub overlap: Option<TimeDelta>,
@@ -46,7 +48,13 @@ pub struct KeysRotateArguments {
 #[command(after_help = "Example:\n  berth keys revoke q2mnv5c7xk3a")]
 pub struct KeysRevokeArguments {
     /// Key id: the third part of the key.
-    pub id: String,
+    #[arg(value_parser = key_id)]
+    pub id: KeyId,
+}
+
+/// The id of a key, as it is typed. The server says whether there is one.
+pub(crate) fn key_id(text: &str) -> Result<KeyId, Infallible> {
+    Ok(KeyId::from(text))
 }
 
 /// Columns of a list of keys.
@@ -129,10 +137,10 @@ pub(crate) fn show(made: &NewApiKey) -> Result<(), Failure> {
         made.info.name,
         words(&made.info.scopes)
     ));
-    output::line(text)
+    output::line(text.expose())
 }
 
-fn words(scopes: &[Scope]) -> String {
+fn words(scopes: &[Extensible<Scope>]) -> String {
     scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
@@ -142,7 +150,7 @@ pub(crate) fn row(key: &ApiKey, now: Timestamp) -> [String; 6] {
         at.map_or_else(|| never.to_owned(), |at| age::ago(at, now))
     };
     [
-        key.id.clone(),
+        key.id.to_string(),
         key.name.clone(),
         words(&key.scopes),
         age::ago(key.created_at, now),

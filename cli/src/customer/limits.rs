@@ -29,18 +29,18 @@ fn shown(limits: &Limits) -> String {
     let mut rates = Table::new(["RATE", "USED", "LIMIT", "LEFT"]);
     for rate in &limits.rates {
         let [used, limit, left] = [rate.used, rate.limit, rate.left].map(|tasks| tasks.to_string());
-        rates.row([rate.name.clone(), used, limit, left]);
+        rates.row([rate.name.to_string(), used, limit, left]);
     }
     let mut table = Table::new(["QUOTA", "USED", "LIMIT"]);
     for quota in &limits.quotas {
-        table.row([quota.name.clone(), quota.used.to_string(), quota.limit.to_string()]);
+        table.row([quota.name.to_string(), quota.used.to_string(), quota.limit.to_string()]);
     }
     let mut text = format!("{details}\n{}\n{}", rates.take(), table.take());
     if !limits.warnings.is_empty() {
         let mut table = Table::new(["AT", "WARNING", "DETAIL"]);
         for warning in &limits.warnings {
             let at = warning.at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
-            table.row([at, warning.kind.clone(), warning.detail.to_string()]);
+            table.row([at, warning.kind.to_string(), warning.detail.to_string()]);
         }
         text = format!("{text}\n{}", table.take());
     }
@@ -55,7 +55,7 @@ mod tests {
     fn limits_are_shown_with_what_is_used() {
         let limits: Limits = serde_json::from_str(
             r#"{"plan":"free","state":"active","submits_per_second":10,"submit_burst":20,"submits_per_hour":0,
-                "payload_bytes":65536,"retention_days":7,"weight":1.0,"flexible":true,"new":"field",
+                "payload_bytes":65536,"payload_bytes_of":"plan","retention_days":7,"weight":1.0,"flexible":true,"new":"field",
                 "rates":[{"name":"submits_per_second","limit":20,"used":3,"left":17,"whole_at":"2030-01-31T12:00:00Z"}],
                 "quotas":[{"name":"backlog","limit":1000,"used":812}],
                 "warnings":[{"at":"2030-01-31T12:00:00Z","kind":"quota_nearly_used","detail":{"quota":"backlog"}}]}"#,

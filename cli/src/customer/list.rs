@@ -80,10 +80,10 @@ fn row(task: &Task, now: Timestamp) -> [String; 9] {
         task.id.to_string(),
         task.name.clone().unwrap_or_default(),
         task.state.to_string(),
-        task.tier.map(|tier| tier.to_string()).unwrap_or_default(),
+        task.tier.as_ref().map(ToString::to_string).unwrap_or_default(),
         attempts(task),
         age::short(now - task.created_at),
-        task.due_at.map(|due| due.to_rfc3339_opts(SecondsFormat::Secs, true)).unwrap_or_default(),
+        task.due_at.to_rfc3339_opts(SecondsFormat::Secs, true),
         task.schedule_name.clone().unwrap_or_default(),
         task.reason.clone().unwrap_or_default(),
     ]

@@ -4,11 +4,19 @@
 
 use super::ended::how;
 use crate::output::age;
-use domain::explain::{Basis, Explanation, KeyUse, Reason, Turn};
+use client::{Explanation, Extensible};
+use domain::explain::{Basis, KeyUse, Reason, Turn};
 use domain::time::Timestamp;
 
 /// A reason as a sentence for people.
-pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
+pub(super) fn because(reason: &Extensible<Reason>, explanation: &Explanation) -> String {
+    let reason = match reason {
+        Extensible::Known(reason) => reason,
+        Extensible::Other(other) => {
+            let name = other["reason"].as_str().unwrap_or("unknown");
+            return format!("It waits for a reason that this version does not know: {name}.");
+        }
+    };
     let now = explanation.at;
     let when = |at: &Timestamp| age::ago(*at, now);
     let on = |executor: &Option<String>| executor.clone().unwrap_or_else(|| "an executor".into());
@@ -78,7 +86,7 @@ pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
             format!("A stop was requested; {} must confirm.", on(executor))
         }
         Reason::Ended { at, exit_code, because } => {
-            let how = how(explanation.state, *exit_code, because.as_deref());
+            let how = how(&explanation.state, *exit_code, because.as_deref());
             format!("It {how} ({}).", when(at))
         }
     }
@@ -112,11 +120,14 @@ fn of_turn(turn: &Turn) -> String {
 
 /// When it will start, or why that is not known; `None` for one that has started.
 pub(super) fn starts(explanation: &Explanation) -> Option<String> {
-    let (eta, now) = (explanation.eta, explanation.at);
-    let known = match (eta.basis, eta.estimate, eta.earliest) {
-        (Basis::Placing, Some(_), _) => Some("It starts soon.".to_owned()),
-        (Basis::Caps, Some(at), _) => Some(format!("It starts {} at the latest.", ahead(at, now))),
-        (Basis::Target, Some(at), _) => {
+    let (eta, now) = (&explanation.eta, explanation.at);
+    let basis = eta.basis.known().copied();
+    let known = match (basis, eta.estimate, eta.earliest) {
+        (Some(Basis::Placing), Some(_), _) => Some("It starts soon.".to_owned()),
+        (Some(Basis::Caps), Some(at), _) => {
+            Some(format!("It starts {} at the latest.", ahead(at, now)))
+        }
+        (Some(Basis::Target), Some(at), _) => {
             Some(format!("It is retried {} at the latest.", ahead(at, now)))
         }
         (_, Some(at), None) => Some(format!("Estimated start: {}.", ahead(at, now))),
@@ -128,7 +139,7 @@ pub(super) fn starts(explanation: &Explanation) -> Option<String> {
         (_, None, Some(at)) => Some(format!("It starts {} at the earliest.", ahead(at, now))),
         (_, None, None) => None,
     };
-    known.or_else(|| unknown(eta.basis).map(str::to_owned))
+    known.or_else(|| unknown(basis?).map(str::to_owned))
 }
 
 const fn unknown(basis: Basis) -> Option<&'static str> {

@@ -58,14 +58,13 @@ pub async fn sign_in(
     let password = secret_line::ask(&format!("Password of {email} at {server}"))?;
     let session = guest(&server)?.sign_in(tenant, email, &password).await;
     let session = session.map_err(|error| of_a_guest(&error))?;
-    let token = session.access_token.clone();
+    let token = SecretString::from(session.access_token.clone());
     let (api_key, what) = match key_of(&server, token.clone(), KEY_NAME, Some(KEY_LIFE)).await {
         Ok(key) => (key, "A key, valid for 30 days,"),
         // Some roles make no keys. What they have is the token.
-        Err(refused) if refused.exit() == Exit::NotAllowed => (
-            SecretString::from(token),
-            "Your role cannot create keys, so a token, valid for some minutes,",
-        ),
+        Err(refused) if refused.exit() == Exit::NotAllowed => {
+            (token, "Your role cannot create keys, so a token, valid for some minutes,")
+        }
         Err(failed) => return Err(failed),
     };
     let path = kept.keep(&name, &Profile::of_customer(&server, api_key))?;

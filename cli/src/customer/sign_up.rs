@@ -50,7 +50,7 @@ pub async fn run(
     let client = client.map_err(|error| failure(&error))?;
     let session = client.sign_up(tenant, email, &password).await;
     let session = session.map_err(|error| failure(&error))?;
-    let api_key = key_of(&server, session.access_token.clone(), KEY_NAME, None).await.map_err(|failed| {
+    let api_key = key_of(&server, session.access_token.clone().into(), KEY_NAME, None).await.map_err(|failed| {
         failed.adding(&format!(
             " The tenant `{tenant}` was created but has no key: create one with `berth sign-in {email} --tenant {tenant}`."
         ))
@@ -66,7 +66,7 @@ pub async fn run(
 /// A key that whoever is signed in makes for themselves: with every scope that their role can give, for ever or for so long.
 pub(super) async fn key_of(
     server: &str,
-    access_token: String,
+    access_token: SecretString,
     name: &str,
     life: Option<Duration>,
 ) -> Result<SecretString, Failure> {
@@ -76,7 +76,7 @@ pub(super) async fn key_of(
     let may = |scope: &Scope| {
         let mut needed =
             Permission::ALL.into_iter().filter(|one| scope.permissions().contains(*one));
-        needed.all(|one| own.permissions.iter().any(|held| held == one.as_str()))
+        needed.all(|one| own.permissions.iter().any(|held| *held == one))
     };
     let scopes: Vec<Scope> = Scope::ALL.into_iter().filter(may).collect();
     let made = client.create_key(name, &scopes, life).await;

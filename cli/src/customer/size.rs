@@ -4,7 +4,7 @@
 
 use super::connection::Connection;
 use crate::failure::Failure;
-use client::Limits;
+use client::{Extensible, LimitSource, Limits};
 
 /// A task of this size is sent without asking, bytes: few plans allow less, and the server says so itself.
 const SMALL: usize = 64 * 1024;
@@ -21,13 +21,13 @@ pub(super) async fn check(connection: &Connection, size: usize) -> Result<(), Fa
 }
 
 fn judged(size: usize, limits: &Limits) -> Result<(), Failure> {
-    if size as u64 <= limits.payload_bytes {
+    if size <= limits.payload_bytes {
         return Ok(());
     }
-    let of = match limits.payload_bytes_of.as_str() {
-        "plan" => "`payload_bytes` of your plan",
-        "installation" => "`api.max_task_bytes` of the installation",
-        _ => "see `berth limits`",
+    let of = match &limits.payload_bytes_of {
+        Extensible::Known(LimitSource::Plan) => "`payload_bytes` of your plan",
+        Extensible::Known(LimitSource::Installation) => "`api.max_task_bytes` of the installation",
+        Extensible::Other(_) => "see `berth limits`",
     };
     Err(Failure::usage(format!(
         "the task has {size} bytes; the limit is {} ({of}). Let it download its data",

@@ -8,7 +8,7 @@ use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Progress, cell};
-use client::{ApiError, BatchItem, IdempotencyKey};
+use client::{BatchItem, IdempotencyKey, Problem};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -114,9 +114,9 @@ async fn submit_part(
                 }
                 match format {
                     Format::Json => output::line(
-                        &json!({"line": line, "task": {"id": task.id.to_string(), "existing": task.existing}}).to_string(),
+                        &json!({"line": line, "task": {"id": task.id(), "existing": task.is_existing()}}).to_string(),
                     ),
-                    Format::Table => output::line(&task.id.to_string()),
+                    Format::Table => output::line(&task.id().to_string()),
                 }
             }
             (None, error) => {
@@ -140,11 +140,11 @@ async fn submit_part(
     }
     match summary.map_err(|error| failure(&error))?.error {
         None => Ok(()),
-        Some(error) => Err(failure(&client::ClientError::Api(Box::new(error)))),
+        Some(error) => Err(failure(&client::ClientError::Api(Box::new((*error).into())))),
     }
 }
 
-fn refused(line: usize, error: &ApiError) {
+fn refused(line: usize, error: &Problem) {
     if error.errors.is_empty() {
         output::remark(&format!("line {line}: {}", cell::plain(&error.detail)));
     }

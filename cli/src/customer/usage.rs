@@ -5,7 +5,7 @@ use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use chrono::NaiveDate;
-use client::{Amounts, Usage};
+use client::{Usage, UsageAmounts};
 use domain::time::format_duration;
 use std::time::Duration;
 
@@ -40,14 +40,14 @@ pub async fn run(connection: &Connection, arguments: &UsageArguments) -> Result<
 fn table(usage: &Usage) -> String {
     let mut table = Table::new(COLUMNS);
     for row in &usage.data {
-        let tier = row.tier.map_or_else(|| "own".to_owned(), |tier| tier.to_string());
+        let tier = row.tier.as_ref().map_or_else(|| "own".to_owned(), ToString::to_string);
         table.row(cells(row.day.to_string(), tier, row.amounts));
     }
     table.row(cells("total".to_owned(), String::new(), usage.total));
     table.take()
 }
 
-fn cells(day: String, tier: String, amounts: Amounts) -> [String; 7] {
+fn cells(day: String, tier: String, amounts: UsageAmounts) -> [String; 7] {
     let ms = u64::try_from(amounts.run_ms).unwrap_or_default();
     [
         day,

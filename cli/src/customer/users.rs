@@ -122,7 +122,13 @@ pub(crate) const COLUMNS: [&str; 5] = ["ID", "EMAIL", "ROLE", "STATE", "CREATED"
 /// A user as a row of a list.
 pub(crate) fn row(user: &User, now: Timestamp) -> [String; 5] {
     let created = age::ago(user.created_at, now);
-    [user.id.to_string(), user.email.clone(), user.role.to_string(), user.state.clone(), created]
+    [
+        user.id.to_string(),
+        user.email.clone(),
+        user.role.to_string(),
+        user.state.to_string(),
+        created,
+    ]
 }
 
 /// Prints a new user's invitation: the token alone on standard output.
@@ -136,7 +142,7 @@ pub(crate) fn show(made: &NewUser) -> Result<(), Failure> {
     output::remark(&format!(
         "{email} is invited as {role}. Store the token now: it cannot be shown again:"
     ));
-    output::line(token)
+    output::line(token.expose())
 }
 
 /// Gives a user another role.

@@ -8,7 +8,7 @@ use super::failure::failure;
 use super::list::attempts;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table, age};
-use client::{PageRequest, Task, TaskFilter};
+use client::{Extensible, PageRequest, Task, TaskFilter};
 use domain::id::TaskId;
 use domain::task::State;
 use domain::time::{Timestamp, parse_duration};
@@ -38,7 +38,7 @@ const NEWEST: u32 = 20;
 /// Watches until all named tasks have ended; fails where one did not succeed.
 pub async fn run(connection: &Connection, arguments: &WatchArguments) -> Result<(), Failure> {
     let redrawn = connection.format == Format::Table && output::is_terminal();
-    let mut known: HashMap<TaskId, (State, u32)> = HashMap::new();
+    let mut known: HashMap<TaskId, (Extensible<State>, u32)> = HashMap::new();
     let mut changes = Table::new(COLUMNS).with_states();
     loop {
         let tasks = look(connection, arguments).await?;
@@ -49,12 +49,12 @@ pub async fn run(connection: &Connection, arguments: &WatchArguments) -> Result<
             output::redraw(&table.take())?;
         } else {
             for task in &tasks {
-                let changed = known.insert(task.id, (task.state, task.attempts))
-                    != Some((task.state, task.attempts));
+                let state = (task.state.clone(), task.attempts);
+                let changed = known.insert(task.id, state.clone()) != Some(state);
                 match connection.format {
                     Format::Table if changed => changes.row(row(task, now)),
                     Format::Json if changed => output::line(
-                        &serde_json::json!({"id": task.id.to_string(), "state": task.state.as_str(),
+                        &serde_json::json!({"id": task.id.to_string(), "state": task.state,
                             "attempts": task.attempts, "exit_code": task.exit_code, "reason": task.reason})
                         .to_string(),
                     )?,
@@ -63,10 +63,10 @@ pub async fn run(connection: &Connection, arguments: &WatchArguments) -> Result<
             }
             output::text(&changes.take())?;
         }
-        if !arguments.ids.is_empty() && tasks.iter().all(|task| task.state.is_terminal()) {
+        if !arguments.ids.is_empty() && tasks.iter().all(Task::is_finished) {
             let ends = tasks
                 .iter()
-                .map(|task| ended(task.id, task.state, task.exit_code, task.reason.as_deref()));
+                .map(|task| ended(task.id, &task.state, task.exit_code, task.reason.as_deref()));
             return ends.collect();
         }
         clock::sleep(arguments.every.max(Duration::from_millis(100))).await;

@@ -5,6 +5,7 @@ use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
 use client::WhoAmI;
+use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use runtime::clock;
 
@@ -22,11 +23,11 @@ fn shown(server: &str, own: &WhoAmI, now: Timestamp) -> String {
     details.row("server", server);
     let name = own.tenant_name.as_deref().unwrap_or_default();
     details.row("tenant", format!("{name} ({})", own.tenant));
-    details.some("account", Some(&own.tenant_state).filter(|state| *state != "active"));
+    details.some("account", Some(&own.tenant_state).filter(|state| **state != TenantState::Active));
     if let Some(key) = &own.key {
         details.row("key", format!("{} ({})", key.id, key.name));
         details.some("made for", key.user);
-        details.row("scopes", key.scopes.join(", "));
+        details.row("scopes", joined(&key.scopes));
         let end = key.expires_at.map(|at| {
             format!(
                 "{} ({})",
@@ -40,8 +41,12 @@ fn shown(server: &str, own: &WhoAmI, now: Timestamp) -> String {
         details.row("user", format!("{} ({})", user.email, user.id));
         details.row("role", &user.role);
     }
-    details.row("may", own.permissions.join(", "));
+    details.row("may", joined(&own.permissions));
     details.to_string()
+}
+
+fn joined(words: &[impl ToString]) -> String {
+    words.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

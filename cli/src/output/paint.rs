@@ -1,5 +1,6 @@
 //! Colours, on a terminal only and never where `NO_COLOR` is set (no-color.org).
 
+use client::Extensible;
 use domain::task::State;
 use runtime::config::variable;
 use std::io::{IsTerminal, stderr, stdout};
@@ -12,7 +13,7 @@ pub fn on_output() -> bool {
 }
 
 /// A state as it is said on standard error.
-pub fn state_for_remarks(state: State) -> String {
+pub fn state_for_remarks(state: &Extensible<State>) -> String {
     let text = state.to_string();
     if stderr().is_terminal() && allowed() { painted(&text, &text) } else { text }
 }

@@ -1,7 +1,7 @@
 //! `POST /v1/tasks/{id}/cancel`.
 
 use crate::send::Call;
-use crate::{ApiResponse, Cancelled, Client, ClientError, IdempotencyKey};
+use crate::{ApiResponse, CancelledTask, Client, ClientError, IdempotencyKey};
 use domain::id::TaskId;
 
 impl Client {
@@ -9,7 +9,7 @@ impl Client {
     ///
     /// # Errors
     /// 404 for an unknown task; no response.
-    pub async fn cancel(&self, id: TaskId) -> Result<ApiResponse<Cancelled>, ClientError> {
+    pub async fn cancel(&self, id: TaskId) -> Result<ApiResponse<CancelledTask>, ClientError> {
         self.send(Call::post(format!("v1/tasks/{id}/cancel"), IdempotencyKey::fresh())).await
     }
 }

@@ -1,9 +1,11 @@
 //! `/v1/concurrency-limits`.
 
 use crate::send::{Call, to_json};
-use crate::{ApiResponse, Client, ClientError, ConcurrencyLimit, Page, PageRequest};
+use crate::{
+    ApiResponse, Client, ClientError, ConcurrencyLimit, ConcurrencyUse, Page, PageRequest,
+};
+use api_types::request::ConcurrencyLimitPut;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
 
 impl Client {
     /// One page of the limits that are stored, by key. [`Page::next`] leads to the next.
@@ -24,7 +26,7 @@ impl Client {
     pub async fn concurrency_limit(
         &self,
         key: &str,
-    ) -> Result<ApiResponse<ConcurrencyLimit>, ClientError> {
+    ) -> Result<ApiResponse<ConcurrencyUse>, ClientError> {
         self.send(Call::get(path(key))).await
     }
 
@@ -37,7 +39,7 @@ impl Client {
         key: &str,
         running: u32,
     ) -> Result<ApiResponse<ConcurrencyLimit>, ClientError> {
-        self.send(Call::put(path(key)).json(to_json(&json!({"running": running}))?)).await
+        self.send(Call::put(path(key)).json(to_json(&ConcurrencyLimitPut { running })?)).await
     }
 
     /// Lets one task of a key run at a time again.

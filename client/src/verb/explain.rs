@@ -1,8 +1,7 @@
 //! `GET /v1/tasks/{id}/explain`.
 
 use crate::send::Call;
-use crate::{ApiResponse, Client, ClientError};
-use domain::explain::Explanation;
+use crate::{ApiResponse, Client, ClientError, Explanation};
 use domain::id::TaskId;
 
 impl Client {

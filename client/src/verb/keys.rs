@@ -2,11 +2,11 @@
 
 use crate::send::{Call, to_json};
 use crate::{
-    ApiKey, ApiResponse, Client, ClientError, IdempotencyKey, NewApiKey, Page, PageRequest,
+    ApiKey, ApiResponse, Client, ClientError, IdempotencyKey, KeyId, NewApiKey, Page, PageRequest,
     RotatedApiKey,
 };
+use api_types::request::{ApiKeyCreate, ApiKeyRotate, DurationText};
 use domain::access::Scope;
-use domain::time::format_duration;
 use std::time::Duration;
 
 impl Client {
@@ -28,8 +28,8 @@ impl Client {
         scopes: &[Scope],
         life: Option<Duration>,
     ) -> Result<ApiResponse<NewApiKey>, ClientError> {
-        let expires_in = life.map(format_duration);
-        let body = serde_json::json!({"name": name, "scopes": scopes, "expires_in": expires_in});
+        let (name, scopes) = (name.to_owned(), scopes.to_vec());
+        let body = ApiKeyCreate { name, scopes, expires_in: life.map(DurationText::from) };
         let call = Call::post("v1/keys", IdempotencyKey::fresh());
         self.send(call.json(to_json(&body)?)).await
     }
@@ -40,10 +40,10 @@ impl Client {
     /// 404 for an unknown key; 422 if it was already replaced; no response.
     pub async fn rotate_key(
         &self,
-        id: &str,
+        id: &KeyId,
         overlap: Option<Duration>,
     ) -> Result<ApiResponse<RotatedApiKey>, ClientError> {
-        let body = serde_json::json!({"overlap": overlap.map(format_duration)});
+        let body = ApiKeyRotate { overlap: overlap.map(DurationText::from) };
         let call = Call::post(format!("v1/keys/{id}/rotate"), IdempotencyKey::fresh());
         self.send(call.json(to_json(&body)?)).await
     }
@@ -52,7 +52,7 @@ impl Client {
     ///
     /// # Errors
     /// 404 for an unknown or revoked key; no response.
-    pub async fn revoke_key(&self, id: &str) -> Result<ApiResponse<ApiKey>, ClientError> {
+    pub async fn revoke_key(&self, id: &KeyId) -> Result<ApiResponse<ApiKey>, ClientError> {
         self.send(Call::delete(format!("v1/keys/{id}"))).await
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::send::{Call, to_json};
 use crate::{
-    ApiResponse, BackfillPlan, BackfillRange, Client, ClientError, DeletedSchedule, Fire,
-    IdempotencyKey, NewSchedule, Page, PageRequest, Schedule, SchedulePreview,
+    ApiResponse, Client, ClientError, DeletedSchedule, Fire, IdempotencyKey, NewSchedule, Page,
+    PageRequest, Schedule, ScheduleBackfillPlan, SchedulePreview,
 };
-use domain::schedule::Timing;
+use api_types::request::{ScheduleBackfill, SchedulePause};
+use domain::schedule::{Outcome, Timing};
 use domain::time::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
@@ -77,7 +78,7 @@ impl Client {
         name: &str,
         reason: Option<&str>,
     ) -> Result<ApiResponse<Schedule>, ClientError> {
-        let body = to_json(&json!({"reason": reason}))?;
+        let body = to_json(&SchedulePause { reason: reason.map(str::to_owned) })?;
         self.send(act(name, "pause").json(body)).await
     }
 
@@ -104,8 +105,8 @@ impl Client {
     pub async fn backfill_schedule(
         &self,
         name: &str,
-        range: &BackfillRange,
-    ) -> Result<ApiResponse<BackfillPlan>, ClientError> {
+        range: &ScheduleBackfill,
+    ) -> Result<ApiResponse<ScheduleBackfillPlan>, ClientError> {
         self.send(act(name, "backfill").json(to_json(range)?)).await
     }
 
@@ -116,10 +117,11 @@ impl Client {
     pub async fn schedule_fires(
         &self,
         name: &str,
-        outcomes: &[String],
+        outcomes: &[Outcome],
         page: &PageRequest,
     ) -> Result<ApiResponse<Page<Fire>>, ClientError> {
-        let outcomes = (!outcomes.is_empty()).then(|| outcomes.join(","));
+        let names: Vec<&str> = outcomes.iter().map(|outcome| outcome.as_str()).collect();
+        let outcomes = (!names.is_empty()).then(|| names.join(","));
         let call = Call::get(format!("{}/fires", path(name))).query([("outcome", outcomes)]);
         self.send(call.query(page.parameters())).await
     }

@@ -2,8 +2,8 @@
 
 use crate::send::{Call, to_json};
 use crate::{AcceptedUser, ApiResponse, Client, ClientError, IdempotencyKey, Session, WhoAmI};
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
+use api_types::request::{InvitationAccept, SignIn};
+use secrecy::SecretString;
 
 impl Client {
     /// Signs a user in. Needs no API key. The server does not know a repeated request again: use
@@ -18,7 +18,8 @@ impl Client {
         email: &str,
         password: &SecretString,
     ) -> Result<ApiResponse<Session>, ClientError> {
-        let body = json!({"tenant": tenant, "email": email, "password": password.expose_secret()});
+        let (tenant, email) = (tenant.to_owned(), email.to_owned());
+        let body = SignIn { tenant, email, password: password.clone().into() };
         let call = Call::post("v1/sessions", IdempotencyKey::fresh());
         self.send(call.json(to_json(&body)?)).await
     }
@@ -32,8 +33,8 @@ impl Client {
         token: &SecretString,
         password: &SecretString,
     ) -> Result<ApiResponse<AcceptedUser>, ClientError> {
-        let (token, password) = (token.expose_secret(), password.expose_secret());
-        let body = to_json(&json!({"token": token, "password": password}))?;
+        let (token, password) = (token.clone().into(), password.clone().into());
+        let body = to_json(&InvitationAccept { token, password })?;
         let call = Call::post("v1/sessions/accept", IdempotencyKey::fresh());
         self.send(call.json(body)).await
     }

@@ -2,7 +2,8 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, IdempotencyKey, Session};
-use secrecy::{ExposeSecret, SecretString};
+use api_types::request::SignUp;
+use secrecy::SecretString;
 
 impl Client {
     /// Makes the tenant of that name with `email` as its owner, and signs the owner in. Needs no API key. The server does not
@@ -16,8 +17,8 @@ impl Client {
         email: &str,
         password: &SecretString,
     ) -> Result<ApiResponse<Session>, ClientError> {
-        let password = password.expose_secret();
-        let body = serde_json::json!({"tenant": tenant, "email": email, "password": password});
+        let (tenant, email) = (tenant.to_owned(), email.to_owned());
+        let body = SignUp { tenant, email, password: password.clone().into() };
         let call = Call::post("v1/sign-up", IdempotencyKey::fresh());
         self.send(call.json(to_json(&body)?)).await
     }

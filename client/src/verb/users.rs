@@ -2,10 +2,10 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, IdempotencyKey, NewUser, Page, PageRequest, User};
+use api_types::request::{UserChange, UserCreate, UserPut};
 use domain::access::Role;
 use domain::id::UserId;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
 
 impl Client {
     /// One page of your tenant's users, newest first. [`Page::next`] leads to the next.
@@ -26,7 +26,12 @@ impl Client {
         role: Role,
     ) -> Result<ApiResponse<NewUser>, ClientError> {
         let call = Call::post("v1/users", IdempotencyKey::fresh());
-        self.send(call.json(to_json(&json!({"email": email, "role": role}))?)).await
+        self.send(call.json(to_json(&UserCreate {
+            email: email.to_owned(),
+            role,
+            password: None,
+        })?))
+        .await
     }
 
     /// Stores a user under their address, with `if_version` only in that version, with 0 only if the user is new: who is not there is
@@ -41,7 +46,7 @@ impl Client {
         if_version: Option<i64>,
     ) -> Result<ApiResponse<NewUser>, ClientError> {
         let call = Call::put(format!("v1/users/{}", utf8_percent_encode(email, NON_ALPHANUMERIC)));
-        self.send(call.json(to_json(&json!({"role": role}))?).if_version(if_version)).await
+        self.send(call.json(to_json(&UserPut { role })?).if_version(if_version)).await
     }
 
     /// Gives a user another role.
@@ -54,7 +59,7 @@ impl Client {
         role: Role,
     ) -> Result<ApiResponse<User>, ClientError> {
         let call = Call::patch(format!("v1/users/{user}"));
-        self.send(call.json(to_json(&json!({"role": role}))?)).await
+        self.send(call.json(to_json(&UserChange { role })?)).await
     }
 
     /// Removes a user: signed out everywhere, with the keys that lead back to them revoked.

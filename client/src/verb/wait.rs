@@ -18,7 +18,7 @@ impl Client {
         let mut next = FIRST_PAUSE;
         loop {
             let task = self.get(id).await?;
-            if task.state.is_terminal() {
+            if task.is_finished() {
                 return Ok(task);
             }
             pause(next).await;

@@ -17,7 +17,7 @@ fn problem(status: u16, retryable: bool) -> Line {
     Line::json(
         status,
         format!(
-            r#"{{"title":"t","status":{status},"code":"c","detail":"d","retryable":{retryable}}}"#
+            r#"{{"type":"t","title":"t","status":{status},"code":"c","detail":"d","retryable":{retryable}}}"#
         ),
     )
 }

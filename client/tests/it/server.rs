@@ -119,9 +119,11 @@ pub fn task(state: &str) -> String {
         "run": {"noop": {"sleep": "0s"}}, "created_at": "2030-01-31T12:00:00.5Z", "run_at": "2030-01-31T12:00:00Z",
         "start_deadline": "2030-01-31T12:05:00Z", "delay_tolerance": "5m", "execution_cap": "1m", "expire_if_late": false,
         "priority": 0, "flexible": false, "concurrency_key": null,
-        "max_attempts": 1, "attempts": 0, "failures": 0, "retry": {"backoff": "linear"}, "delivery": "at_least_once",
+        "max_attempts": 1, "attempts": 0, "failures": 0, "retry": {"backoff": "of_tomorrow", "initial": "1s", "factor": 2.0, "max": "5m", "jitter": true,
+            "abort_on_exit_codes": [], "on": ["failure"]}, "delivery": "at_least_once",
         "unique_key": null, "labels": {"team": "media"}, "started_at": null, "finished_at": null, "reason": null,
-        "exit_code": null, "executor": null, "a_field_of_tomorrow": 1
+        "exit_code": null, "executor": null, "schedule": null, "rerun_of": null, "schedule_name": null,
+        "due_at": "2030-01-31T12:00:00Z", "a_field_of_tomorrow": 1
     })
     .to_string()
 }

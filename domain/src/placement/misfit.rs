@@ -22,17 +22,6 @@ pub enum Misfit {
     NotTogether,
 }
 
-impl Misfit {
-    /// Its name, as in [`crate::explain::Reason`].
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NoExecutor => "no_executor",
-            Self::TooLarge { .. } | Self::NotTogether => "too_large",
-        }
-    }
-}
-
 /// Why a task of this `size` fits none of `executors`, given by their capacities; `None` if it fits one.
 #[must_use]
 pub fn misfit(size: Resources, executors: &[Resources]) -> Option<Misfit> {

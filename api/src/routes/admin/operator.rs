@@ -6,9 +6,7 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::time::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
+use api_types::{Extensible, Operator};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -17,33 +15,26 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// The operator of the key.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Operator)]
-pub struct OperatorView<'a> {
-    /// The public part of the key.
-    id: String,
-    /// Name of the key.
-    name: &'a str,
-    /// `read` and `admin`; neither includes the other.
-    scopes: Vec<&'static str>,
-    /// Expiry; null: never.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    expires_at: Option<Timestamp>,
-}
-
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter` for a query.
+/// As [`read`].
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &read(&call).await?)
+}
+
+/// The operator of the key.
+///
+/// # Errors
+/// `invalid_parameter` for a query.
+pub async fn read(call: &OperatorCall) -> Result<Operator, Problem> {
     call.query()?.finish()?;
     let operator = &call.operator;
-    let view = OperatorView {
-        id: operator.key().to_string(),
-        name: operator.name(),
-        scopes: operator.scopes().iter().map(|scope| scope.as_str()).collect(),
+    let operator = Operator {
+        id: operator.key().to_string().into(),
+        name: operator.name().to_owned(),
+        scopes: operator.scopes().iter().copied().map(Extensible::Known).collect(),
         expires_at: operator.expires_at(),
     };
-    json(StatusCode::OK, &view)
+    Ok(operator)
 }

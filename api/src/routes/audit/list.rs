@@ -1,15 +1,17 @@
 //! `GET /v1/audit` for a tenant, and `GET /v1/admin/audit` for the platform's operators: the same rows, newest first.
 
-use super::view::AuditView;
-use crate::answer::append_json;
+use super::view::entry;
+use crate::answer::json;
 use crate::call::{Call, OperatorCall};
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
-use crate::pagination::{Page, Rest, answer_page_and};
+use crate::pagination::{PageRequest, Rest, page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, time_parameter};
 use crate::state::State;
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{AuditEntry, Page};
 use domain::audit::PLATFORM;
 use domain::id::{AuditId, TenantId};
 use domain::time::Timestamp;
@@ -60,13 +62,13 @@ pub const OPERATOR_DOC: Doc = Doc {
 /// `invalid_parameter`, `invalid_cursor`; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let mut query = call.query()?;
-    let (page, mut filter) = (Page::take(&mut query)?, filter(&mut query)?);
+    let (page, mut filter) = (PageRequest::take(&mut query)?, filter(&mut query)?);
     query.finish()?;
     let (tenant, context) = (call.caller.tenant(), context(&filter, ""));
     filter.before = page.after_id(&call.state.sealer, tenant, context)?.map(AuditId);
     let (db, scope) = (&call.state.api, call.scope());
     let rows = store::audit::find(db, &scope, &filter, page.limit + 1).await?;
-    sheet(&call.state, (tenant, context), &page, rows)
+    json(StatusCode::OK, &sheet(&call.state, (tenant, context), &page, rows)?)
 }
 
 /// Answers an operator.
@@ -75,7 +77,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 /// As [`handle`]; `not_found` for a tenant that is not there.
 pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let mut query = call.query()?;
-    let (page, mut filter) = (Page::take(&mut query)?, filter(&mut query)?);
+    let (page, mut filter) = (PageRequest::take(&mut query)?, filter(&mut query)?);
     let tenant = query.one("tenant")?;
     query.finish()?;
     let db = &call.state.admin;
@@ -89,7 +91,7 @@ pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let context = context(&filter, "operator");
     filter.before = page.after_id(&call.state.sealer, tenant, context)?.map(AuditId);
     let rows = store::audit::find_for_operator(db, tenant, &filter, page.limit + 1).await?;
-    sheet(&call.state, (tenant, context), &page, rows)
+    json(StatusCode::OK, &sheet(&call.state, (tenant, context), &page, rows)?)
 }
 
 /// The tenant of this name, or of this id: what was purged has no name any more.
@@ -128,14 +130,13 @@ fn context(filter: &AuditFilter, who: &str) -> Context {
 fn sheet(
     state: &State,
     (tenant, context): (TenantId, Context),
-    page: &Page,
+    page: &PageRequest,
     found: PageOf<AuditRecord, AuditId>,
-) -> Result<HttpResponse, Problem> {
+) -> Result<Page<AuditEntry>, Problem> {
     let seal = |id: AuditId| state.sealer.seal(tenant, context, id.uuid().as_bytes());
     let mut rows = found.rows;
     let rest = Rest { more: page.cut(&mut rows), stopped_at: found.stopped_at.map(seal) };
-    let view = |row: &AuditRecord, out: &mut Vec<u8>| append_json(out, &AuditView::new(row)?);
-    answer_page_and(&rows, rest, view, |row| seal(row.entry.id))
+    page_and(rows, rest, entry, |row| row.entry.id, seal)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
 //! `/v1/audit`: who changed what. Written with each change (`store::audit`), read here.
 
 pub mod list;
-pub mod view;
+mod view;

@@ -1,6 +1,6 @@
 //! `DELETE /v1/concurrency-limits/{key}`: one task of the key runs at a time again.
 
-use super::view::{KeyLimitView, key_in_path};
+use super::view::{key_in_path, usual};
 use crate::answer::json;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -30,5 +30,5 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     nothing(&call.body)?;
     let key = key_in_path(&call)?;
     store::concurrency::delete(&call.state.api, &call.scope(), &key).await?;
-    json(StatusCode::OK, &KeyLimitView::usual(&key))
+    json(StatusCode::OK, &usual(&key))
 }

@@ -1,12 +1,13 @@
 //! `GET /v1/concurrency-limits/{key}`: how many tasks of a key run at once, and how many do.
 
-use super::view::{KeyLimitView, KeyUseView, key_in_path};
+use super::view::{key_in_path, stored, usual};
 use crate::answer::json;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::ConcurrencyUse;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -23,13 +24,21 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`; what the database said.
+/// As [`read`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &read(&call).await?)
+}
+
+/// The limit of a key and its use.
+///
+/// # Errors
+/// `invalid_parameter`; what the database said.
+pub async fn read(call: &Call) -> Result<ConcurrencyUse, Problem> {
     call.query()?.finish()?;
-    let key = key_in_path(&call)?;
+    let key = key_in_path(call)?;
     let (db, scope) = (&call.state.api, call.scope());
-    let stored = store::concurrency::find(db, &scope, &key).await?;
+    let found = store::concurrency::find(db, &scope, &key).await?;
     let held = store::concurrency::held_of(db, &scope, &key).await?;
-    let limit = stored.as_ref().map_or_else(|| KeyLimitView::usual(&key), KeyLimitView::from);
-    json(StatusCode::OK, &KeyUseView { limit, held })
+    let limit = found.as_ref().map_or_else(|| usual(&key), stored);
+    Ok(ConcurrencyUse { limit, held })
 }

@@ -1,15 +1,16 @@
 //! `GET /v1/concurrency-limits`: the limits that are stored, by key.
 
-use super::view::KeyLimitView;
-use crate::answer::append_json;
+use super::view::stored;
+use crate::answer::json;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, answer_page, outdated_cursor};
+use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{ConcurrencyLimit, Page};
 use domain::batch::ConcurrencyKey;
-use store::concurrency::ConcurrencyLimit;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -28,10 +29,18 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`, `invalid_cursor`; what the database said.
+/// As [`list`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn list(call: &Call) -> Result<Page<ConcurrencyLimit>, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     query.finish()?;
     let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
     let context = Context::new(List::ConcurrencyLimits, []);
@@ -40,11 +49,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let mut limits = store::concurrency::list(db, &scope, after.as_ref(), page.limit + 1).await?;
     let more = page.cut(&mut limits);
-    let view =
-        |limit: &ConcurrencyLimit, out: &mut Vec<u8>| append_json(out, &KeyLimitView::from(limit));
-    answer_page(&limits, more, view, |limit| {
-        sealer.seal(tenant, context, limit.key.as_str().as_bytes())
-    })
+    let seal = |key: ConcurrencyKey| sealer.seal(tenant, context, key.as_str().as_bytes());
+    pagination::page(limits, more, |limit| Ok(stored(&limit)), |limit| limit.key.clone(), seal)
 }
 
 fn read(bytes: &[u8]) -> Option<ConcurrencyKey> {

@@ -7,5 +7,3 @@ pub mod get;
 pub mod list;
 pub mod put;
 mod view;
-
-pub use view::{KeyLimitView, KeyUseView};

@@ -1,6 +1,6 @@
 //! `PUT /v1/concurrency-limits/{key}`: how many tasks of a key run at once from now on.
 
-use super::view::{KeyLimitView, key_in_path};
+use super::view::{key_in_path, stored};
 use crate::answer::json;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -8,9 +8,8 @@ use crate::problem::{Code, Problem};
 use crate::request::json as body;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use serde::Deserialize;
+use api_types::request::ConcurrencyLimitPut;
 use store::concurrency::{MOST, MOST_RUNNING, Put};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -27,16 +26,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Limit of a key.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = ConcurrencyLimitPut)]
-pub struct LimitSpec {
-    /// Tasks queued, running or cancelling; 0: none starts.
-    #[schema(maximum = 1_000_000)]
-    running: u32,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -44,14 +33,14 @@ pub struct LimitSpec {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let key = key_in_path(&call)?;
-    let LimitSpec { running } = body::parse(&call.body)?;
+    let ConcurrencyLimitPut { running } = body::parse(&call.body)?;
     if running > MOST_RUNNING {
         let detail = format!("must be from 0 to {MOST_RUNNING}");
         return Err(Problem::at(Code::ValidationFailed, "/running", detail));
     }
     let (db, scope) = (&call.state.api, call.scope());
     match store::concurrency::put(db, &scope, &key, running).await? {
-        Put::Done(limit) => json(StatusCode::OK, &KeyLimitView::from(&limit)),
+        Put::Done(limit) => json(StatusCode::OK, &stored(&limit)),
         Put::TooMany => {
             let detail = format!(
                 "The tenant has {MOST} concurrency limits, which is the maximum; delete one first."

@@ -3,54 +3,22 @@
 use crate::call::Call;
 use crate::problem::{Code, Problem};
 use crate::request::text_in_path;
+use api_types::ConcurrencyLimit;
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError};
-use domain::time::Timestamp;
-use serde::Serialize;
-use store::concurrency::ConcurrencyLimit;
-use utoipa::ToSchema;
 
-/// Concurrency limit of a key.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ConcurrencyLimit)]
-pub struct KeyLimitView<'a> {
-    /// The key.
-    key: &'a str,
-    /// Tasks queued, running or cancelling; 0: none starts.
-    running: u32,
-    /// False: no limit is stored, so it is 1.
-    stored: bool,
-    /// When it was last changed; null if none is stored.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    updated_at: Option<Timestamp>,
+/// The limit of a key for which nothing is stored.
+pub(super) fn usual(key: &ConcurrencyKey) -> ConcurrencyLimit {
+    let (key, running) = (key.as_str().to_owned(), ConcurrencyKey::USUAL_LIMIT);
+    ConcurrencyLimit { key, running, stored: false, updated_at: None }
 }
 
-/// Concurrency limit of a key and its use.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ConcurrencyUse)]
-pub struct KeyUseView<'a> {
-    /// The limit.
-    #[serde(flatten)]
-    pub(super) limit: KeyLimitView<'a>,
-    /// Tasks queued, running or cancelling now; counted up to 10000.
-    pub(super) held: u64,
-}
-
-impl<'a> KeyLimitView<'a> {
-    /// Of a key for which nothing is stored.
-    pub(super) fn usual(key: &'a ConcurrencyKey) -> Self {
-        let running = ConcurrencyKey::USUAL_LIMIT;
-        Self { key: key.as_str(), running, stored: false, updated_at: None }
-    }
-}
-
-impl<'a> From<&'a ConcurrencyLimit> for KeyLimitView<'a> {
-    fn from(limit: &'a ConcurrencyLimit) -> Self {
-        Self {
-            key: limit.key.as_str(),
-            running: limit.running,
-            stored: true,
-            updated_at: Some(limit.updated_at),
-        }
+/// The limit of a record.
+pub(super) fn stored(limit: &store::concurrency::ConcurrencyLimit) -> ConcurrencyLimit {
+    ConcurrencyLimit {
+        key: limit.key.as_str().to_owned(),
+        running: limit.running,
+        stored: true,
+        updated_at: Some(limit.updated_at),
     }
 }
 

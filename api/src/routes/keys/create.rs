@@ -2,25 +2,23 @@
 //!
 //! The text is in this answer and nowhere else. The rule: nobody gives a scope whose permissions they do not hold.
 
-use super::view::NewKeyView;
-use crate::answer::{raw_json, to_json};
+use super::view::new_key;
+use crate::answer::{json, to_json};
 use crate::auth::ended;
 use crate::call::{Call, idempotency_key, key_reused, replayed};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::json;
+use crate::request::json as body;
 use crate::task::{Findings, duration, short_text};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::request::{ApiKeyCreate, DurationText};
 use chrono::TimeDelta;
 use domain::access::{Scope, ScopeSet};
 use runtime::clock::wall;
-use secrecy::ExposeSecret;
-use serde::Deserialize;
 use std::time::Duration;
 use store::idempotency::Once;
-use store::key::{Created, NewKey};
-use utoipa::ToSchema;
+use store::key::{Created, KeyInfo, NewKey};
 
 /// The longest life of a key that has an end.
 const LONGEST_LIFE: Duration = Duration::from_secs(3650 * 24 * 3600);
@@ -35,30 +33,15 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A key to create.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = ApiKeyCreate)]
-pub struct KeySpec {
-    /// Name; need not be unique.
-    #[schema(min_length = 1, max_length = 200)]
-    name: String,
-    /// Scopes; none includes another.
-    #[schema(value_type = Vec<super::super::super::openapi::words::Scope>, min_items = 1)]
-    scopes: Vec<Scope>,
-    /// Lifetime, such as `"2160h"`, from 1 s to 87600 h. Default: no expiry.
-    expires_in: Option<String>,
-}
-
 /// Answers.
 ///
 /// # Errors
 /// `scope_missing` for a scope that the caller cannot give; `validation_failed`; `idempotency_key_reuse`; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let spec: KeySpec = json::parse(&call.body)?;
+    let spec: ApiKeyCreate = body::parse(&call.body)?;
     let once = idempotency_key(&call)?;
-    let (name, scopes, life) = spec.checked()?;
+    let (name, scopes, life) = checked(spec)?;
     may_give(&call, &scopes)?;
     let made = call.state.authenticator.generate_key()?;
     let new = NewKey {
@@ -71,45 +54,46 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     };
     let (db, scope) = (&call.state.api, call.scope());
     let user = call.caller.makes_keys_for();
-    let kept = |key: &_| to_json(&NewKeyView::new(key, None)).unwrap_or_default();
+    let kept = |key: &KeyInfo| to_json(&new_key(key.clone(), None)).unwrap_or_default();
     match store::key::create_own(db, &scope, (new, user), once.as_ref(), kept).await? {
         Once::Done(Created::MayNot) => Err(may_not_any_more()),
         Once::Done(Created::ActorEnded) => Err(ended()),
         Once::Done(Created::Done(key)) => {
-            let view = NewKeyView::new(&key, Some(made.text.expose_secret()));
-            Ok(raw_json(StatusCode::CREATED, to_json(&view)?))
+            json(StatusCode::CREATED, &new_key(*key, Some(made.text)))
         }
         Once::Replayed { status, body } => Ok(replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }
 }
 
-impl KeySpec {
-    /// Its name, its scopes in order, and how long it lives; `None`: for ever.
-    ///
-    /// # Errors
-    /// `validation_failed`.
-    pub(in crate::routes) fn checked(
-        self,
-    ) -> Result<(String, Vec<Scope>, Option<TimeDelta>), Problem> {
-        let mut findings = Findings::new(String::new());
-        short_text(&mut findings, "/name", &self.name, 200);
-        let mut scopes = self.scopes;
-        scopes.sort_unstable();
-        scopes.dedup();
-        if scopes.is_empty() {
-            findings.wrong("/scopes", "must name at least one of read, submit and admin");
-        }
-        let life = life(&mut findings, self.expires_in.as_deref());
-        findings.into_result()?;
-        Ok((self.name, scopes, life))
+/// Its name, its scopes in order, and how long it lives; `None`: for ever.
+///
+/// # Errors
+/// `validation_failed`.
+pub(in crate::routes) fn checked(
+    spec: ApiKeyCreate,
+) -> Result<(String, Vec<Scope>, Option<TimeDelta>), Problem> {
+    let mut findings = Findings::new(String::new());
+    short_text(&mut findings, "/name", &spec.name, 200);
+    let mut scopes = spec.scopes;
+    scopes.sort_unstable();
+    scopes.dedup();
+    if scopes.is_empty() {
+        findings.wrong("/scopes", "must name at least one of read, submit and admin");
     }
+    let life = life(&mut findings, spec.expires_in.as_ref());
+    findings.into_result()?;
+    Ok((spec.name, scopes, life))
 }
 
 /// The field `expires_in`.
-pub(in crate::routes) fn life(findings: &mut Findings, text: Option<&str>) -> Option<TimeDelta> {
+pub(in crate::routes) fn life(
+    findings: &mut Findings,
+    text: Option<&DurationText>,
+) -> Option<TimeDelta> {
     let range = Duration::from_secs(1)..=LONGEST_LIFE;
-    let life = text.map(|text| duration(findings, "/expires_in", Some(text), range, LONGEST_LIFE));
+    let life = text
+        .map(|text| duration(findings, "/expires_in", Some(text.as_str()), range, LONGEST_LIFE));
     life.and_then(|life| TimeDelta::from_std(life).ok())
 }
 

@@ -1,13 +1,15 @@
 //! `GET /v1/keys`: a tenant's API keys, newest first.
 
-use super::view::KeyView;
-use crate::answer::append_json;
+use super::view::api_key;
+use crate::answer::json;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, answer_page, outdated_cursor};
+use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{ApiKey, Page};
 use chrono::DateTime;
 use store::key::{KeyInfo, KeyPosition};
 
@@ -24,10 +26,18 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`, `invalid_cursor`; what the database said.
+/// As [`list`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn list(call: &Call) -> Result<Page<ApiKey>, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     query.finish()?;
     let user = call.caller.keys_of()?;
     let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
@@ -38,8 +48,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let mut keys = store::key::list(db, &scope, user, after.as_ref(), page.limit + 1).await?;
     let more = page.cut(&mut keys);
-    let view = |key: &KeyInfo, out: &mut Vec<u8>| append_json(out, &KeyView::from(key));
-    answer_page(&keys, more, view, |key| sealer.seal(tenant, context, &written(key)))
+    let seal = |place: Vec<u8>| sealer.seal(tenant, context, &place);
+    pagination::page(keys, more, |key| Ok(api_key(key)), written, seal)
 }
 
 /// A key's place in the list, as a cursor has it.

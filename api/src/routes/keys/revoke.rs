@@ -2,7 +2,7 @@
 //!
 //! Each process forgets the key within `api.key_cache_ttl`, whether Redis is there or not.
 
-use super::view::{KeyView, id_in_path, no_such_key};
+use super::view::{api_key, id_in_path, no_such_key};
 use crate::answer::json as answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -34,6 +34,5 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     nothing(&call.body)?;
     let user = call.caller.keys_of()?;
     let revoked = store::key::revoke(&call.state.api, &call.scope(), user, id).await?;
-    let key = revoked.ok_or_else(no_such_key)?;
-    answer(StatusCode::OK, &KeyView::from(&key))
+    answer(StatusCode::OK, &api_key(revoked.ok_or_else(no_such_key)?))
 }

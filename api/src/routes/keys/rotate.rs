@@ -3,8 +3,8 @@
 //! Both are good until the old one ends, so that nobody who uses it is turned away while it is being replaced.
 
 use super::create::{may_give, may_not_any_more};
-use super::view::{KeyView, NewKeyView, id_in_path, no_such_key};
-use crate::answer::{raw_json, to_json};
+use super::view::{api_key, id_in_path, new_key, no_such_key};
+use crate::answer::{json as answer, to_json};
 use crate::auth::ended;
 use crate::call::{Call, idempotency_key, key_reused, replayed};
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -13,12 +13,11 @@ use crate::request::json;
 use crate::task::{Findings, duration};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use secrecy::ExposeSecret;
-use serde::{Deserialize, Serialize};
+use api_types::RotatedApiKey;
+use api_types::request::{ApiKeyRotate, DurationText};
 use std::time::Duration;
 use store::idempotency::Once;
-use store::key::{NewSecret, Rotated, Rotation};
-use utoipa::ToSchema;
+use store::key::{KeyInfo, NewSecret, Rotated, Rotation};
 
 /// How long the old key lives on when nothing is said.
 const OVERLAP: Duration = Duration::from_secs(24 * 3600);
@@ -40,34 +39,17 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Options of a rotation.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = ApiKeyRotate)]
-pub struct RotateSpec {
-    /// Time for which the old key stays valid, `"0s"` to `"720h"`. Default: `"24h"`.
-    overlap: Option<String>,
-}
-
-/// Both keys.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = RotatedApiKey)]
-pub struct RotatedView<'a> {
-    /// The new key.
-    pub(in crate::routes) new: NewKeyView<'a>,
-    /// The old key.
-    pub(in crate::routes) old: KeyView<'a>,
-}
-
 /// How long the old key is to stay valid, as the body says.
 ///
 /// # Errors
 /// What is wrong with it.
 pub(in crate::routes) fn overlap(body: &[u8]) -> Result<Duration, Problem> {
-    let spec: RotateSpec = if body.is_empty() { RotateSpec::default() } else { json::parse(body)? };
+    let spec: ApiKeyRotate =
+        if body.is_empty() { ApiKeyRotate::default() } else { json::parse(body)? };
     let mut findings = Findings::new(String::new());
     let range = Duration::ZERO..=LONGEST_OVERLAP;
-    let overlap = duration(&mut findings, "/overlap", spec.overlap.as_deref(), range, OVERLAP);
+    let text = spec.overlap.as_ref().map(DurationText::as_str);
+    let overlap = duration(&mut findings, "/overlap", text, range, OVERLAP);
     findings.into_result()?;
     Ok(overlap)
 }
@@ -92,16 +74,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     may_give(&call, &key.scopes)?;
     let made = call.state.authenticator.generate_key()?;
     let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
-    let kept = |new: &_, old: &_| {
-        let view = RotatedView { new: NewKeyView::new(new, None), old: KeyView::from(old) };
-        to_json(&view).unwrap_or_default()
+    let kept = |new: &KeyInfo, old: &KeyInfo| {
+        let rotated = RotatedApiKey { new: new_key(new.clone(), None), old: api_key(old.clone()) };
+        to_json(&rotated).unwrap_or_default()
     };
     let rotation = Rotation { key_id: id, of: user, by: call.caller.makes_keys_for(), overlap };
     match store::key::rotate(db, &scope, rotation, secret, (once.as_ref(), kept)).await? {
         Once::Done(Rotated::Done { new, old }) => {
-            let new = NewKeyView::new(&new, Some(made.text.expose_secret()));
-            let view = RotatedView { new, old: KeyView::from(&*old) };
-            Ok(raw_json(StatusCode::CREATED, to_json(&view)?))
+            let new = new_key(*new, Some(made.text));
+            answer(StatusCode::CREATED, &RotatedApiKey { new, old: api_key(*old) })
         }
         Once::Done(Rotated::Already) => Err(already_rotated()),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),

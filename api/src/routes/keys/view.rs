@@ -2,72 +2,27 @@
 
 use crate::call::Call;
 use crate::problem::Problem;
-use domain::access::Scope;
-use domain::id::UserId;
-use domain::time::Timestamp;
-use serde::Serialize;
+use api_types::{ApiKey, Extensible, KeyId, NewApiKey, Secret};
+use secrecy::SecretString;
 use store::key::KeyInfo;
-use utoipa::ToSchema;
 
-/// An API key, without its secret.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ApiKey)]
-pub struct KeyView<'a> {
-    /// Id: the third part of the key.
-    id: &'a str,
-    /// What it is called.
-    name: &'a str,
-    /// Scopes; none includes another.
-    #[schema(value_type = Vec<super::super::super::openapi::words::Scope>)]
-    scopes: &'a [Scope],
-    /// The user who created it, directly or through a key; null if none. It is revoked with the user.
-    #[schema(value_type = Option<String>)]
-    user: Option<UserId>,
-    /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
-    /// Expiry; null: never.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    expires_at: Option<Timestamp>,
-    /// Last use, to within a minute; null: never.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    last_used_at: Option<Timestamp>,
-    /// The key that replaced it; both are valid until `expires_at`.
-    replaced_by: Option<&'a str>,
-}
-
-impl<'a> From<&'a KeyInfo> for KeyView<'a> {
-    fn from(key: &'a KeyInfo) -> Self {
-        Self {
-            id: &key.id,
-            name: &key.name,
-            scopes: &key.scopes,
-            user: key.user,
-            created_at: key.created_at,
-            expires_at: key.expires_at,
-            last_used_at: key.last_used_at,
-            replaced_by: key.replaced_by.as_deref(),
-        }
+/// The key of a record.
+pub(in crate::routes) fn api_key(key: KeyInfo) -> ApiKey {
+    ApiKey {
+        id: key.id.into(),
+        name: key.name,
+        scopes: key.scopes.into_iter().map(Extensible::Known).collect(),
+        user: key.user,
+        created_at: key.created_at,
+        expires_at: key.expires_at,
+        last_used_at: key.last_used_at,
+        replaced_by: key.replaced_by.map(KeyId::from),
     }
 }
 
-/// A new key.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = NewApiKey)]
-pub struct NewKeyView<'a> {
-    /// The whole key, shown once. Null in a repeated response: the key exists, but its text is only in the first response.
-    #[schema(required)]
-    key: Option<&'a str>,
-    /// The rest.
-    #[serde(flatten)]
-    info: KeyView<'a>,
-}
-
-impl<'a> NewKeyView<'a> {
-    /// With its text, or for a repeated request without.
-    pub fn new(info: &'a KeyInfo, key: Option<&'a str>) -> Self {
-        Self { key, info: info.into() }
-    }
+/// A new key, with its text, or for a repeated request without.
+pub(in crate::routes) fn new_key(info: KeyInfo, text: Option<SecretString>) -> NewApiKey {
+    NewApiKey { key: text.map(Secret::from), info: api_key(info) }
 }
 
 /// The key named in the path.

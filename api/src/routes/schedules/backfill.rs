@@ -11,12 +11,12 @@ use crate::request::json;
 use crate::task::{Findings, time, usable};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::ScheduleBackfillPlan;
+use api_types::request::{ScheduleBackfill, TimeText};
 use bus::Topic;
 use domain::time::Timestamp;
 use runtime::clock::wall;
-use serde::{Deserialize, Serialize};
 use store::schedule::{Backfill, BackfillAnswer, BackfillPlan, MOST_BACKFILLED};
-use utoipa::ToSchema;
 
 /// Tasks a second, when nothing is said.
 const USUAL_RATE: f64 = 10.0;
@@ -44,44 +44,6 @@ pub const DOC: Doc = Doc {
     problems: &[Code::NotFound, Code::Conflict, Code::TenantSuspended],
     ..Doc::EMPTY
 };
-
-/// A range to fire.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = ScheduleBackfill)]
-pub struct BackfillSpec {
-    /// Start, inclusive (RFC 3339).
-    #[schema(required, nullable = false, format = DateTime)]
-    from: Option<String>,
-    /// End, exclusive; not in the future.
-    #[schema(required, nullable = false, format = DateTime)]
-    to: Option<String>,
-    /// Only return the plan. Default false.
-    dry_run: Option<bool>,
-    /// Tasks created per second, 0.001 to 1000. Default: 10.
-    #[schema(minimum = 0.001, maximum = 1000.0)]
-    per_second: Option<f64>,
-}
-
-/// Plan of a backfill.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ScheduleBackfillPlan)]
-pub struct BackfillView {
-    /// Due times of the range.
-    due: u32,
-    /// Due times without a task, which will fire.
-    to_fire: u32,
-    /// The first of these.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    first: Option<Timestamp>,
-    /// The last of these.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    last: Option<Timestamp>,
-    /// Tasks created per second.
-    per_second: f64,
-    /// Whether only the plan was returned.
-    dry_run: bool,
-}
 
 /// Answers.
 ///
@@ -114,7 +76,7 @@ async fn begin(
         BackfillAnswer::Planned(BackfillPlan { due, to_fire, span }) => {
             let Backfill { dry_run, per_second, .. } = backfill;
             let (first, last) = span.unzip();
-            let view = BackfillView { due, to_fire, first, last, per_second, dry_run };
+            let view = ScheduleBackfillPlan { due, to_fire, first, last, per_second, dry_run };
             if dry_run {
                 return Ok((StatusCode::OK, to_json(&view)?));
             }
@@ -136,10 +98,10 @@ async fn begin(
     }
 }
 
-fn checked(spec: BackfillSpec, now: Timestamp) -> Result<Backfill, Problem> {
+fn checked(spec: ScheduleBackfill, now: Timestamp) -> Result<Backfill, Problem> {
     let mut found = Findings::default();
-    let mut bound = |pointer, text: Option<String>| match text {
-        Some(text) => time(&mut found, pointer, &text),
+    let mut bound = |pointer, text: Option<TimeText>| match text {
+        Some(text) => time(&mut found, pointer, text.as_str()),
         None => {
             found.wrong(pointer, "is required");
             None

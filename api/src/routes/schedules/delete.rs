@@ -8,10 +8,9 @@ use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::DeletedSchedule;
 use bus::Topic;
-use serde::Serialize;
 use store::schedule::DeleteAnswer;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -27,16 +26,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A deleted schedule.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = DeletedSchedule)]
-pub struct DeletedView<'a> {
-    /// Its name.
-    name: &'a str,
-    /// True.
-    deleted: bool,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -49,7 +38,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     match store::schedule::delete(&call.state.api, &call.scope(), name, if_version).await? {
         DeleteAnswer::Deleted => {
             call.state.bus.wake(Topic::ShardOwner);
-            json(StatusCode::OK, &DeletedView { name, deleted: true })
+            json(StatusCode::OK, &DeletedSchedule { name: name.to_owned(), deleted: true })
         }
         DeleteAnswer::VersionMismatch { version } => Err(mismatch(Some(version))),
         DeleteAnswer::NotFound => Err(no_such_schedule()),

@@ -1,19 +1,21 @@
 //! `GET /v1/schedules/{name}/fires`: what became of each due time, newest first.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::append_json;
+use crate::answer::json;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
-use crate::pagination::{Page, Rest, answer_page_and, outdated_cursor};
+use crate::pagination::{PageRequest, Rest, outdated_cursor, page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, wrong_parameter};
-use crate::schedule::FireView;
+use crate::schedule::fire;
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{Fire, Page};
 use chrono::DateTime;
 use domain::schedule::Outcome;
 use domain::time::Timestamp;
-use store::schedule::{FireFilter, FireRecord};
+use store::schedule::FireFilter;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -37,11 +39,19 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `not_found`; `invalid_parameter`, `invalid_cursor`; what the database said.
+/// As [`list`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    let name = name_in_path(&call)?;
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `not_found`; `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn list(call: &Call) -> Result<Page<Fire>, Problem> {
+    let name = name_in_path(call)?;
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     let outcomes = outcomes(&mut query)?;
     query.finish()?;
     let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
@@ -56,8 +66,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let seal = |at: Timestamp| sealer.seal(tenant, context, &at.timestamp_micros().to_be_bytes());
     let mut fires = found.rows;
     let rest = Rest { more: page.cut(&mut fires), stopped_at: found.stopped_at.map(seal) };
-    let view = |fire: &FireRecord, out: &mut Vec<u8>| append_json(out, &FireView::from(fire));
-    answer_page_and(&fires, rest, view, |fire| seal(fire.due_at))
+    page_and(fires, rest, |row| Ok(fire(&row)), |row| row.due_at, seal)
 }
 
 fn outcomes(query: &mut Query) -> Result<Vec<Outcome>, Problem> {

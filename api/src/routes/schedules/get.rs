@@ -28,5 +28,5 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     let found = store::schedule::get(&call.state.api, &call.scope(), name).await?;
-    shown(&call, &found.ok_or_else(no_such_schedule)?).await
+    shown(&call, found.ok_or_else(no_such_schedule)?).await
 }

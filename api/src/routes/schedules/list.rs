@@ -1,14 +1,16 @@
 //! `GET /v1/schedules`: a tenant's schedules, by name.
 
-use crate::answer::append_json;
+use crate::answer::json;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{MAX_BYTES, Page, answer_page, outdated_cursor};
+use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::schedule::ScheduleView;
+use crate::schedule::schedule;
 use crate::task::no_pool;
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{MAX_PAGE_BYTES, Page, Schedule};
 use store::schedule::{ListLimit, ScheduleRecord};
 
 /// The document's words.
@@ -24,10 +26,18 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`, `invalid_cursor`; what the database said.
+/// As [`list`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn list(call: &Call) -> Result<Page<Schedule>, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     query.finish()?;
     let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
     let context = Context::new(List::Schedules, []);
@@ -35,14 +45,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let after = after.map(|bytes| String::from_utf8(bytes).map_err(|_| outdated_cursor()));
     let after = after.transpose()?;
     let (db, scope) = (&call.state.api, call.scope());
-    let limit = ListLimit { rows: page.limit + 1, bytes: MAX_BYTES };
+    let limit = ListLimit { rows: page.limit + 1, bytes: MAX_PAGE_BYTES };
     let found = store::schedule::list(db, &scope, after.as_deref(), limit).await?;
     let mut schedules = found.rows;
     let more = page.cut(&mut schedules) || found.more;
     let (pools, user) = (call.state.pools.current().await?, call.caller.pool_user());
-    let view = |one: &ScheduleRecord, out: &mut Vec<u8>| {
+    let show = |one: ScheduleRecord| {
         let warning = no_pool(&pools, user, &one.template.pool);
-        append_json(out, &ScheduleView::from(one).with_warnings(warning.as_slice()))
+        Ok(schedule(one, warning.into_iter().collect()))
     };
-    answer_page(&schedules, more, view, |one| sealer.seal(tenant, context, one.name.as_bytes()))
+    let seal = |name: String| sealer.seal(tenant, context, name.as_bytes());
+    pagination::page(schedules, more, show, |one| one.name.clone(), seal)
 }

@@ -6,13 +6,12 @@ use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use crate::schedule::ScheduleView;
+use crate::schedule::schedule;
 use crate::task::{Findings, short_text};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::request::SchedulePause;
 use bus::Topic;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 /// Longest reason.
 const MAX_REASON: usize = 500;
@@ -32,16 +31,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Why.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SchedulePause)]
-pub struct PauseSpec {
-    /// Reason, shown with the schedule.
-    #[schema(min_length = 1, max_length = 500)]
-    reason: Option<String>,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -49,8 +38,8 @@ pub struct PauseSpec {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
-    let PauseSpec { reason } =
-        if call.body.is_empty() { PauseSpec::default() } else { json::parse(&call.body)? };
+    let SchedulePause { reason } =
+        if call.body.is_empty() { SchedulePause::default() } else { json::parse(&call.body)? };
     if let Some(reason) = &reason {
         let mut found = Findings::default();
         short_text(&mut found, "/reason", reason, MAX_REASON);
@@ -60,8 +49,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         let (db, scope) = (&call.state.api, call.scope());
         let paused = store::schedule::pause(db, &scope, name, reason.as_deref()).await?;
         call.state.bus.wake(Topic::ShardOwner);
-        let schedule = paused.ok_or_else(no_such_schedule)?;
-        Ok((StatusCode::OK, to_json(&ScheduleView::from(&schedule))?))
+        let paused = paused.ok_or_else(no_such_schedule)?;
+        Ok((StatusCode::OK, to_json(&schedule(paused, Vec::new()))?))
     })
     .await
 }

@@ -4,11 +4,12 @@ use crate::answer::{raw_json, to_json};
 use crate::call::Call;
 use crate::problem::{Code, Problem};
 use crate::request::wanted_version as version_of;
-use crate::schedule::ScheduleView;
-use crate::task::{Warning, no_pool};
+use crate::schedule::schedule;
+use crate::task::{no_pool, schedules_held};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ETAG;
+use api_types::TaskWarning;
 use domain::id::PoolName;
 use store::schedule::ScheduleRecord;
 
@@ -61,13 +62,12 @@ pub(super) fn mismatch(version: Option<i64>) -> Problem {
 }
 
 /// Shows a schedule to whoever reads it, with its version as `ETag`. It warns where its due times make no task.
-pub(super) async fn shown(call: &Call, schedule: &ScheduleRecord) -> Result<HttpResponse, Problem> {
+pub(super) async fn shown(call: &Call, schedule: ScheduleRecord) -> Result<HttpResponse, Problem> {
     let pools = call.state.pools.current().await?;
     let of_pool = no_pool(&pools, call.caller.pool_user(), &schedule.template.pool);
     let held = store::installation::held_for_tenant(&call.state.api, &call.scope()).await?;
-    let warnings: Vec<_> =
-        of_pool.into_iter().chain(held.map(|_| Warning::schedules_held())).collect();
-    stored(StatusCode::OK, schedule, &warnings)
+    let warnings = of_pool.into_iter().chain(held.map(|_| schedules_held())).collect();
+    stored(StatusCode::OK, schedule, warnings)
 }
 
 /// A schedule that is not fired now, because of its pool.
@@ -81,12 +81,12 @@ pub(super) fn unavailable(pool: &PoolName) -> Problem {
 /// Shows a schedule, with its version as `ETag` and what its owner should know of it.
 pub(super) fn stored(
     status: StatusCode,
-    schedule: &ScheduleRecord,
-    warnings: &[Warning],
+    record: ScheduleRecord,
+    warnings: Vec<TaskWarning>,
 ) -> Result<HttpResponse, Problem> {
-    let view = ScheduleView::from(schedule).with_warnings(warnings);
-    let mut answer = raw_json(status, to_json(&view)?);
-    if let Ok(tag) = format!("\"{}\"", schedule.version).parse() {
+    let tag = format!("\"{}\"", record.version).parse();
+    let mut answer = raw_json(status, to_json(&schedule(record, warnings))?);
+    if let Ok(tag) = tag {
         answer.headers_mut().insert(ETAG, tag);
     }
     Ok(answer)

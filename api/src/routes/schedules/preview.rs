@@ -9,10 +9,11 @@ use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, json, time_parameter, wrong_parameter};
-use crate::schedule::{Judged, PreviewView, TimingSpec, judge, previewed};
+use crate::schedule::{Judged, TimingSpec, judge, previewed};
 use crate::task::{Findings, time};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::SchedulePreview;
 use domain::schedule::{
     DueTime, MOST_PREVIEWED, Marks, Previewed, Source, Steps, Timing, TimingProblem, preview,
     upcoming,
@@ -115,7 +116,7 @@ pub async fn timing(call: Call) -> Result<HttpResponse, Problem> {
     Ok(raw_json(StatusCode::OK, shown))
 }
 
-fn shown(body: &[u8], now: Timestamp) -> Result<PreviewView, Problem> {
+fn shown(body: &[u8], now: Timestamp) -> Result<SchedulePreview, Problem> {
     let spec: PreviewSpec = json::parse(body)?;
     let mut found = Findings::default();
     let judged = judge(&mut found, "/timing", spec.timing, now);

@@ -6,9 +6,10 @@ use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MA
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::json;
 use crate::schedule::{ScheduleSpec, check};
-use crate::task::{Need, Origin, Rules, Warning, warnings};
+use crate::task::{Need, Origin, Rules, warnings};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::TaskWarning;
 use bus::Topic;
 use domain::plan::Quota;
 use domain::schedule::{TaskTemplate, Timing};
@@ -55,13 +56,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     match store::schedule::put(db, &scope, &schedule).await? {
         PutAnswer::Created(new) => {
             call.state.bus.wake(Topic::ShardOwner);
-            stored(StatusCode::CREATED, &new, &warnings)
+            stored(StatusCode::CREATED, *new, warnings)
         }
         PutAnswer::Updated(new) => {
             call.state.bus.wake(Topic::ShardOwner);
-            stored(StatusCode::OK, &new, &warnings)
+            stored(StatusCode::OK, *new, warnings)
         }
-        PutAnswer::Unchanged(old) => stored(StatusCode::OK, &old, &warnings),
+        PutAnswer::Unchanged(old) => stored(StatusCode::OK, *old, warnings),
         PutAnswer::QuotaReached { limit } => {
             Err(call.state.refusals.used_up(&call.caller, Quota::Schedules, limit.into()).await)
         }
@@ -83,7 +84,7 @@ struct Checked {
     /// Why it is never due, where it is not. Whether that is a mistake is the store's to say: the same schedule put again after its last
     /// due time is none.
     never: Option<FieldError>,
-    warnings: Vec<Warning>,
+    warnings: Vec<TaskWarning>,
 }
 
 async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Checked, Problem> {

@@ -6,7 +6,7 @@ use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use crate::schedule::ScheduleView;
+use crate::schedule::schedule;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
@@ -36,8 +36,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     repeatable(&call, async || {
         let resumed = store::schedule::resume(&call.state.api, &call.scope(), name).await?;
         call.state.bus.wake(Topic::ShardOwner);
-        let schedule = resumed.ok_or_else(no_such_schedule)?;
-        Ok((StatusCode::OK, to_json(&ScheduleView::from(&schedule))?))
+        let resumed = resumed.ok_or_else(no_such_schedule)?;
+        Ok((StatusCode::OK, to_json(&schedule(resumed, Vec::new()))?))
     })
     .await
 }

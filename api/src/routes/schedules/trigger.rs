@@ -8,7 +8,7 @@ use crate::call::{Call, idempotency_key, key_reused, replayed};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use crate::schedule::FireView;
+use crate::schedule::fire;
 use crate::task::usable;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -63,9 +63,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         call.state.limiter.give_back(&call.bucket, admitted.admitted);
     }
     match fired? {
-        Once::Done(TriggerAnswer::Fired(fire)) => {
+        Once::Done(TriggerAnswer::Fired(fired)) => {
             call.state.bus.wake(Topic::Batcher);
-            json(StatusCode::CREATED, &FireView::from(&fire))
+            json(StatusCode::CREATED, &fire(&fired))
         }
         Once::Done(TriggerAnswer::Existing(task)) => {
             let detail = format!(
@@ -92,7 +92,7 @@ async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) 
     let pools = state.pools.current().await?;
     let admits = |pool: &PoolName| usable(&pools, caller.pool_user(), pool.as_str()).is_some();
     let by = caller.actor().to_string();
-    let kept = |fire: &FireRecord| to_json(&FireView::from(fire)).unwrap_or_default();
+    let kept = |fired: &FireRecord| to_json(&fire(fired)).unwrap_or_default();
     let fired = store::schedule::trigger(
         &state.submit,
         &scope,

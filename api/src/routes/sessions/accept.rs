@@ -9,10 +9,8 @@ use crate::routes::users::view::check_password;
 use crate::task::Findings;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::{TenantId, UserId};
-use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use api_types::AcceptedUser;
+use api_types::request::InvitationAccept;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,33 +22,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Invitation token and new password.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = InvitationAccept)]
-pub struct AcceptSpec {
-    /// The one-time token.
-    #[schema(value_type = String)]
-    token: SecretString,
-    /// 12 to 256 characters, any of them.
-    #[schema(value_type = String, min_length = 12, max_length = 256)]
-    password: SecretString,
-}
-
-/// The user who can now sign in.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = AcceptedUser)]
-pub struct AcceptedView<'a> {
-    /// The tenant.
-    #[schema(value_type = String)]
-    tenant: TenantId,
-    /// The user.
-    #[schema(value_type = String)]
-    user: UserId,
-    /// E-mail address to sign in with.
-    email: &'a str,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -59,12 +30,12 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_in()?;
     call.state.limiter.pass_sign_in(call.peer)?;
-    let AcceptSpec { token, password } = json::parse(&call.body)?;
+    let InvitationAccept { token, password } = json::parse(&call.body)?;
+    let (token, password) = (token.into(), password.into());
     let mut findings = Findings::new(String::new());
     check_password(&mut findings, &password);
     findings.into_result()?;
     let accepted = sessions.accept(&token, password, call.peer, call.by()).await?;
-    let view =
-        AcceptedView { tenant: accepted.tenant, user: accepted.user, email: &accepted.email };
-    answer(StatusCode::OK, &view)
+    let (tenant, user, email) = (accepted.tenant, accepted.user, accepted.email);
+    answer(StatusCode::OK, &AcceptedUser { tenant, user, email })
 }

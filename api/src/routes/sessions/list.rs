@@ -3,15 +3,12 @@
 use crate::answer::json;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
-use crate::pagination::Sheet;
 use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::{Page, SignedIn};
 use domain::id::{SignInId, UserId};
-use domain::time::Timestamp;
 use identity::Actor;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -21,26 +18,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// An active sign-in.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = SignedIn)]
-pub struct SignedInView {
-    /// Its id.
-    #[schema(value_type = String)]
-    id: SignInId,
-    /// When the password was given.
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
-    /// When it was last refreshed.
-    #[schema(value_type = String, format = DateTime)]
-    refreshed_at: Timestamp,
-    /// When it expires unless refreshed.
-    #[schema(value_type = String, format = DateTime)]
-    expires_at: Timestamp,
-    /// Whether it is the caller's.
-    current: bool,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -49,14 +26,14 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let (user, current) = signed_in(&call)?;
     let all = store::sign_in::list(&call.state.api, &call.scope(), user).await?;
-    let view = all.into_iter().map(|one| SignedInView {
+    let view = all.into_iter().map(|one| SignedIn {
         id: one.id,
         created_at: one.created_at,
         refreshed_at: one.refreshed_at,
         expires_at: one.expires_at,
         current: one.id == current,
     });
-    json(StatusCode::OK, &Sheet { data: view.collect::<Vec<_>>(), next_cursor: None })
+    json(StatusCode::OK, &Page::last(view.collect()))
 }
 
 /// The user, and by which sign-in they ask.

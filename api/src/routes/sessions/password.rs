@@ -10,10 +10,9 @@ use crate::routes::users::view::check_password;
 use crate::task::Findings;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::PasswordChanged;
+use api_types::request;
 use identity::PasswordChange;
-use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -30,27 +29,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Old and new password.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = PasswordChange)]
-pub struct PasswordSpec {
-    /// Current password.
-    #[schema(value_type = String)]
-    old_password: SecretString,
-    /// 12 to 256 characters, any of them.
-    #[schema(value_type = String, min_length = 12, max_length = 256)]
-    password: SecretString,
-}
-
-/// Result of a password change.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PasswordChanged)]
-pub struct PasswordView {
-    /// Sign-ins that were ended.
-    ended_sessions: u64,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -58,12 +36,13 @@ pub struct PasswordView {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let (user, sign_in) = signed_in(&call)?;
-    let PasswordSpec { old_password: old, password: new } = json::parse(&call.body)?;
+    let request::PasswordChange { old_password, password } = json::parse(&call.body)?;
+    let (old, new) = (old_password.into(), password.into());
     let mut findings = Findings::new(String::new());
     check_password(&mut findings, &new);
     findings.into_result()?;
     let change = PasswordChange { user, sign_in, peer: call.peer, old, new };
     let (state, scope) = (&call.state, call.scope());
     let ended_sessions = state.sessions.change_password(&state.api, &scope, change).await?;
-    answer(StatusCode::OK, &PasswordView { ended_sessions })
+    answer(StatusCode::OK, &PasswordChanged { ended_sessions })
 }

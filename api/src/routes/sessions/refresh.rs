@@ -7,9 +7,7 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use secrecy::SecretString;
-use serde::Deserialize;
-use utoipa::ToSchema;
+use api_types::request::SessionRefresh;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -22,16 +20,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Refresh token.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SessionRefresh)]
-pub struct RefreshSpec {
-    /// The refresh token.
-    #[schema(value_type = String)]
-    refresh_token: SecretString,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -39,7 +27,7 @@ pub struct RefreshSpec {
 pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_in()?;
-    let spec: RefreshSpec = json::parse(&call.body)?;
-    let session = sessions.refresh(&spec.refresh_token, call.peer, call.by()).await?;
-    signed_in(StatusCode::OK, &session)
+    let spec: SessionRefresh = json::parse(&call.body)?;
+    let session = sessions.refresh(&spec.refresh_token.into(), call.peer, call.by()).await?;
+    signed_in(StatusCode::OK, session)
 }

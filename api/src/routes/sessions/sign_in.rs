@@ -7,10 +7,8 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::request::SignIn;
 use identity::Password;
-use secrecy::SecretString;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,20 +22,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Credentials of a user.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SignIn)]
-pub struct SignInSpec {
-    /// The tenant's name.
-    tenant: String,
-    /// E-mail address of the user, case-insensitive.
-    email: String,
-    /// The password.
-    #[schema(value_type = String)]
-    password: SecretString,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -46,7 +30,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_in()?;
     call.state.limiter.pass_sign_in(call.peer)?;
-    let SignInSpec { tenant, email, password } = json::parse(&call.body)?;
-    let sent = Password { tenant: &tenant, email: &email, password };
-    signed_in(StatusCode::CREATED, &sessions.sign_in(sent, call.peer, call.by()).await?)
+    let SignIn { tenant, email, password } = json::parse(&call.body)?;
+    let sent = Password { tenant: &tenant, email: &email, password: password.into() };
+    signed_in(StatusCode::CREATED, sessions.sign_in(sent, call.peer, call.by()).await?)
 }

@@ -8,9 +8,8 @@ use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::SignedOut;
 use domain::id::SignInId;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 const ENDED: [AnswerDoc; 1] =
     [AnswerDoc { status: 200, text: "The ended sign-in", content: Content::Json("SignedOut") }];
@@ -32,15 +31,6 @@ pub const THERE_DOC: Doc = Doc {
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
-
-/// An ended sign-in.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = SignedOut)]
-pub struct SignedOutView {
-    /// Its id.
-    #[schema(value_type = String)]
-    id: SignInId,
-}
 
 /// Signs out here.
 ///
@@ -69,5 +59,5 @@ async fn end(call: Call, id: SignInId, action: &'static str) -> Result<HttpRespo
     if !store::sign_in::end(db, &scope, (user, id), action).await? {
         return Err(Problem::no_such("session"));
     }
-    json(StatusCode::OK, &SignedOutView { id })
+    json(StatusCode::OK, &SignedOut { id })
 }

@@ -9,10 +9,8 @@ use crate::routes::users::view::{check_email, check_password};
 use crate::task::{Findings, check_tenant_name};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::request::SignUp;
 use identity::NewAccount;
-use secrecy::SecretString;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -29,23 +27,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A new customer.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SignUp)]
-pub struct SignUpSpec {
-    /// Name of the tenant, needed to sign in. Stored in Unicode NFKC with single spaces and without invisible
-    /// characters. Unique, ignoring case.
-    #[schema(min_length = 1, max_length = 200)]
-    tenant: String,
-    /// E-mail address of the owner. Stored in lower case.
-    #[schema(max_length = 254)]
-    email: String,
-    /// 12 to 256 characters, any of them.
-    #[schema(value_type = String, min_length = 12, max_length = 256)]
-    password: SecretString,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -55,7 +36,8 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_up()?;
     call.state.limiter.pass_sign_in(call.peer)?;
-    let SignUpSpec { tenant, email, password } = json::parse(&call.body)?;
+    let SignUp { tenant, email, password } = json::parse(&call.body)?;
+    let password = password.into();
     let mut findings = Findings::new(String::new());
     let tenant = check_tenant_name(&mut findings, "/tenant", &tenant);
     let email = check_email(&mut findings, &email);
@@ -66,5 +48,5 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
         return Err(Problem::new(Code::Internal, Code::Internal.advice()));
     };
     let new = NewAccount { tenant, email, password };
-    signed_in(StatusCode::CREATED, &sessions.sign_up(new, call.peer, call.by()).await?)
+    signed_in(StatusCode::CREATED, sessions.sign_up(new, call.peer, call.by()).await?)
 }

@@ -1,16 +1,15 @@
 //! `GET /v1/tasks/{id}/attempts`: a task's tries, in order, the running one last.
 
-use crate::answer::append_json;
+use crate::answer::json;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, answer_page, outdated_cursor};
+use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
-use domain::time::Timestamp;
-use serde::Serialize;
+use actix_web::http::StatusCode;
+use api_types::{Attempt, AttemptState, Page};
 use store::attempt::AttemptRecord;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -21,64 +20,22 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// An attempt of a task.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Attempt)]
-pub struct AttemptView<'a> {
-    /// Number, from 1.
-    attempt: u32,
-    /// `running`, or how it ended.
-    #[schema(value_type = super::super::super::openapi::words::AttemptState)]
-    state: &'static str,
-    /// False: lost to infrastructure; free, and not counted against `max_attempts`.
-    charged: bool,
-    executor: Option<&'a str>,
-    /// When it was placed on an executor.
-    #[schema(value_type = String, format = DateTime)]
-    placed_at: Timestamp,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    ended_at: Option<Timestamp>,
-    /// Billed time in ms.
-    usage_ms: i64,
-    exit_code: Option<i32>,
-    signal: Option<i32>,
-    reason: Option<&'a str>,
-    /// Bytes written to standard output, stored or not.
-    stdout_bytes: i64,
-    /// Bytes written to standard error, stored or not.
-    stderr_bytes: i64,
-    /// Some of its output was not stored: the quota `stored_output_bytes` of your plan was used up.
-    output_over_quota: bool,
-}
-
-impl<'a> From<&'a AttemptRecord> for AttemptView<'a> {
-    fn from(row: &'a AttemptRecord) -> Self {
-        Self {
-            attempt: row.attempt,
-            state: row.outcome.map_or("running", |outcome| outcome.as_str()),
-            charged: row.charged,
-            executor: row.executor.as_deref(),
-            placed_at: row.placed_at,
-            ended_at: row.ended_at,
-            usage_ms: row.usage_ms,
-            exit_code: row.exit_code,
-            signal: row.signal,
-            reason: row.reason.as_deref(),
-            stdout_bytes: row.stdout_bytes,
-            stderr_bytes: row.stderr_bytes,
-            output_over_quota: row.output_over_quota,
-        }
-    }
-}
-
 /// Answers.
 ///
 /// # Errors
-/// `not_found`, `invalid_parameter`, `invalid_cursor`; what the database said.
+/// As [`list`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `not_found`, `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn list(call: &Call) -> Result<Page<Attempt>, Problem> {
     let task = call.task_id()?;
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     query.finish()?;
     let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
     let context = Context::new(List::Attempts, [task.to_string().as_str()]);
@@ -92,6 +49,24 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         return Err(Problem::not_found());
     }
     let more = page.cut(&mut rows);
-    let view = |row: &AttemptRecord, out: &mut Vec<u8>| append_json(out, &AttemptView::from(row));
-    answer_page(&rows, more, view, |row| sealer.seal(tenant, context, &row.attempt.to_be_bytes()))
+    let seal = |number: u32| sealer.seal(tenant, context, &number.to_be_bytes());
+    pagination::page(rows, more, |row| Ok(attempt(row)), |row| row.attempt, seal)
+}
+
+fn attempt(row: AttemptRecord) -> Attempt {
+    Attempt {
+        attempt: row.attempt,
+        state: AttemptState::from(row.outcome).into(),
+        charged: row.charged,
+        executor: row.executor,
+        placed_at: row.placed_at,
+        ended_at: row.ended_at,
+        usage_ms: row.usage_ms,
+        exit_code: row.exit_code,
+        signal: row.signal,
+        reason: row.reason,
+        stdout_bytes: row.stdout_bytes,
+        stderr_bytes: row.stderr_bytes,
+        output_over_quota: row.output_over_quota,
+    }
 }

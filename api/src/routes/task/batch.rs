@@ -4,21 +4,20 @@
 //! one transaction, or none is. Only what the tenant's rates admit is judged, and what takes the place of mistakes, on a thread of its
 //! own, and few groups are judged or stored at once.
 
-use crate::answer::ShownProblem;
 use crate::call::Call;
 use crate::limit::{Decision, Shortage, TenantBucket, of_item};
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, code_of_store};
 use crate::quota::{Room, TaskSize};
 use crate::request::{Hold, json};
-use crate::state::State;
+use crate::state::State as Shared;
 use crate::submit::Work;
-use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView, Warning};
+use crate::task::{Origin, Rules, TaskSpec, task};
 use actix_web::web::Bytes;
+use api_types::{BatchItem, BatchTask, Extensible, TaskState, TaskWarning};
 use domain::plan::Quota;
+use domain::task::State;
 use identity::Caller;
 use parking_lot::Mutex;
-use serde::Serialize;
-use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::StoreError;
@@ -28,7 +27,6 @@ use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
 use tokio::runtime::Handle;
 use tracing::{Instrument, Span};
-use utoipa::ToSchema;
 
 /// Bytes of one task's place in an answer, about: as it is usually, and whole without what it runs.
 const BRIEF: usize = 160;
@@ -36,32 +34,6 @@ const FULL: usize = 1024;
 
 /// So many times as many tasks as were admitted are looked at, where mistakes among them leave room.
 const LOOKS: usize = 3;
-
-/// Result of one task of a batch: `task` or `error`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = BatchItem)]
-pub struct ItemView<'a> {
-    /// Index in the request, from 0.
-    index: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<super::super::super::openapi::words::BatchTask>, nullable = false)]
-    task: Option<Shown>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<super::super::super::openapi::words::Problem>, nullable = false)]
-    error: Option<ShownProblem<'a>>,
-    /// Warnings about a new task. Absent if none.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(value_type = Vec<Warning>, required = false)]
-    warnings: &'a [Warning],
-}
-
-/// A task in a batch's answer.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Shown {
-    Brief(StateView),
-    Full(Box<RawValue>),
-}
 
 /// Tasks that are stored, and answered, on the thread that answers requests.
 const ON_THE_SPOT: usize = 200;
@@ -101,7 +73,7 @@ pub(super) struct Piece {
 /// Who sends a batch: what outlives the request's own borrow.
 #[derive(Clone)]
 pub(super) struct Sender {
-    pub state: Arc<State>,
+    pub state: Arc<Shared>,
     pub caller: Caller,
     pub origin: Origin,
     bucket: Arc<TenantBucket>,
@@ -112,7 +84,7 @@ pub(super) struct Sender {
 pub(super) struct Judged {
     tasks: Vec<NewTask>,
     /// What is to be known of each of `tasks`.
-    warnings: Vec<Vec<Warning>>,
+    warnings: Vec<Vec<TaskWarning>>,
     /// Place in the request, and in `tasks`.
     places: Vec<(usize, Result<usize, Problem>)>,
 }
@@ -205,7 +177,7 @@ impl Sender {
         rules: &Rules<'_>,
         piece: Piece,
         most: TaskSize,
-    ) -> Result<(NewTask, Vec<Warning>), Problem> {
+    ) -> Result<(NewTask, Vec<TaskWarning>), Problem> {
         let Piece { base, text, .. } = piece;
         let seen = text.as_ref().map(Bytes::len);
         let Some(text) = text.filter(|text| text.len() <= most.bytes) else {
@@ -414,23 +386,20 @@ impl Judged {
         &self,
         answers: &[SubmitAnswer],
         full: bool,
-    ) -> Result<Vec<ItemView<'_>>, Problem> {
+    ) -> Result<Vec<BatchItem>, Problem> {
         let mut items = Vec::with_capacity(self.places.len());
         for (index, place) in &self.places {
             let (task, error, warnings) = match place {
-                Err(problem) => {
-                    (None, Some(ShownProblem { problem, request_id: None }), &[] as &[Warning])
-                }
+                Err(problem) => (None, Some(Box::new(problem.shown(None))), Vec::new()),
                 Ok(place) => {
                     let (task, answer) = (self.tasks.get(*place), answers.get(*place));
                     let (Some(task), Some(answer)) = (task, answer) else { return Err(internal()) };
                     let is_new = matches!(answer, SubmitAnswer::Created(_));
-                    let warnings = self.warnings.get(*place).filter(|_| is_new);
-                    let warnings = warnings.map_or(&[] as &[Warning], Vec::as_slice);
-                    (Some(shown(task, answer, full)?), None, warnings)
+                    let warnings = self.warnings.get(*place).filter(|_| is_new).cloned();
+                    (Some(shown(task, answer, full)?), None, warnings.unwrap_or_default())
                 }
             };
-            items.push(ItemView { index: *index, task, error, warnings });
+            items.push(BatchItem { index: *index, task, error, warnings });
         }
         Ok(items)
     }
@@ -441,24 +410,22 @@ fn internal() -> Problem {
 }
 
 fn not_stored(error: &StoreError) -> Problem {
-    let code = if error.outcome_unknown() { Code::OutcomeUnknown } else { Code::of_store(error) };
+    let code = if error.outcome_unknown() { Code::OutcomeUnknown } else { code_of_store(error) };
     Problem::new(code, code.advice()).caused_by(error)
 }
 
-fn shown(task: &NewTask, answer: &SubmitAnswer, full: bool) -> Result<Shown, Problem> {
+fn shown(new: &NewTask, answer: &SubmitAnswer, full: bool) -> Result<BatchTask, Problem> {
+    let brief = |id, state: Option<State>| {
+        let (state, existing) = (state.map(Extensible::Known), state.is_none());
+        BatchTask::Brief(TaskState { id, state, existing })
+    };
     Ok(match answer {
         SubmitAnswer::Created(created) if full => {
-            let json = TaskView::json(&TaskRecord::created(task, created))?;
-            let text = String::from_utf8(json).unwrap_or_default();
-            Shown::Full(RawValue::from_string(text).map_err(|error| internal().caused_by(&error))?)
+            BatchTask::Full(Box::new(task(TaskRecord::created(new, created))))
         }
-        SubmitAnswer::Created(created) => {
-            Shown::Brief(StateView { id: task.id, state: Some(created.state), existing: false })
-        }
+        SubmitAnswer::Created(created) => brief(new.id, Some(created.state)),
         // A batch's tasks carry no keys of their own, so only a unique key can lead elsewhere.
-        SubmitAnswer::Existing(id) | SubmitAnswer::Replayed(id) => {
-            Shown::Brief(StateView { id: *id, state: None, existing: true })
-        }
+        SubmitAnswer::Existing(id) | SubmitAnswer::Replayed(id) => brief(*id, None),
         SubmitAnswer::KeyReused => return Err(internal()),
     })
 }

@@ -4,18 +4,16 @@
 
 use crate::answer::to_json;
 use crate::call::{Call, repeatable};
-use crate::openapi::words::CANCELS;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use crate::task::TaskView;
+use crate::task::task;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::{CancelResult, CancelledTask};
 use bus::Topic;
 use domain::id::TaskId;
-use serde::Serialize;
 use store::task::transition::{CancelAnswer, cancel_requested};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -38,18 +36,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// The task and the result of the cancel.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = CancelledTask)]
-pub struct CancelView<'a> {
-    /// The task now.
-    #[serde(flatten)]
-    task: TaskView<'a>,
-    /// The result.
-    #[schema(value_type = super::super::super::openapi::words::Cancel)]
-    cancel: &'static str,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -66,16 +52,15 @@ async fn cancel(call: &Call, id: TaskId) -> Result<(StatusCode, Vec<u8>), Proble
     let (db, scope) = (&call.state.api, call.scope());
     let answers = cancel_requested(db, &scope, &[id], call.state.cancel_grace).await?;
     let (status, done) = match answers.first() {
-        Some(CancelAnswer::Cancelled) => (StatusCode::OK, CANCELS[0]),
-        Some(CancelAnswer::Requested) => (StatusCode::ACCEPTED, CANCELS[1]),
-        Some(CancelAnswer::AlreadyRequested) => (StatusCode::OK, CANCELS[2]),
-        Some(CancelAnswer::Ended(_)) => (StatusCode::OK, CANCELS[3]),
+        Some(CancelAnswer::Cancelled) => (StatusCode::OK, CancelResult::Cancelled),
+        Some(CancelAnswer::Requested) => (StatusCode::ACCEPTED, CancelResult::Requested),
+        Some(CancelAnswer::AlreadyRequested) => (StatusCode::OK, CancelResult::AlreadyRequested),
+        Some(CancelAnswer::Ended(_)) => (StatusCode::OK, CancelResult::AlreadyEnded),
         Some(CancelAnswer::NotFound) | None => return Err(Problem::not_found()),
     };
     if status == StatusCode::ACCEPTED {
         call.state.bus.wake(Topic::ResourceManager);
     }
-    let task = store::task::get(db, &scope, id).await?.ok_or_else(Problem::not_found)?;
-    let view = CancelView { task: TaskView::new(&task), cancel: done };
-    Ok((status, to_json(&view)?))
+    let found = store::task::get(db, &scope, id).await?.ok_or_else(Problem::not_found)?;
+    Ok((status, to_json(&CancelledTask { task: task(found), cancel: done.into() })?))
 }

@@ -6,6 +6,7 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Explanation;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,8 +25,16 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `not_found` for unknown, foreign and malformed ids alike; what the database said.
+/// As [`explain`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &explain(&call).await?)
+}
+
+/// What a task waits for.
+///
+/// # Errors
+/// `not_found` for unknown, foreign and malformed ids alike; what the database said.
+pub async fn explain(call: &Call) -> Result<Explanation, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
     let facts = store::task::explain(&call.state.api, &call.scope(), id).await?;
@@ -34,5 +43,5 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     if from.is_some_and(|from| facts.ended_at().is_some_and(|at| at < from)) {
         return Err(Problem::not_found());
     }
-    json(StatusCode::OK, &domain::explain::explain(facts))
+    Ok(Explanation::from(domain::explain::explain(facts)))
 }

@@ -4,7 +4,7 @@
 //! slow reader has one step of them in memory and delays nobody. What it has is counted as any other answer; where its tenant
 //! has no room for it, the stream ends. Each event's id is the place to go on from, in any process.
 
-use super::chunk::ChunkView;
+use super::chunk::log_chunk;
 use super::log_range::LogRange;
 use crate::auth::Authority;
 use crate::call::Call;
@@ -16,6 +16,7 @@ use crate::state::State as Shared;
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::web::Bytes;
+use api_types::FollowedState;
 use domain::access::Permission;
 use domain::id::TaskId;
 use domain::task::State;
@@ -29,7 +30,6 @@ use store::output::{OutputPosition, Pulse};
 use store::task::TaskRecord;
 use store::{StoreError, TenantScope};
 use tokio::sync::watch;
-use utoipa::ToSchema;
 
 /// Chunks of each stream read at once; each has up to 64 KiB.
 const STEP: u32 = 4;
@@ -39,25 +39,6 @@ const ID_NUMBERS: [usize; 2] = [3, 5];
 const RETRY_MS: u32 = 1000;
 
 static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-
-/// Data of the events `state` and `end`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = FollowedState)]
-pub struct StateEvent<'a> {
-    /// Current state; in `end` the final one.
-    #[schema(value_type = super::super::super::openapi::words::State)]
-    state: State,
-    /// Its latest attempt; 0 before the first.
-    attempt: u32,
-    /// Exit code of the last attempt; in `end` only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    exit_code: Option<i32>,
-    /// Reason of its end; in `end` only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    reason: Option<&'a str>,
-}
 
 /// One client that follows one task.
 struct Follower {
@@ -197,8 +178,8 @@ impl Follower {
             return None;
         }
         self.shown = Some(pulse.state);
-        let data = StateEvent {
-            state: pulse.state,
+        let data = FollowedState {
+            state: pulse.state.into(),
             attempt: pulse.attempt,
             exit_code: None,
             reason: None,
@@ -212,9 +193,9 @@ impl Follower {
         let filter = self.range.filter(self.position);
         let page = store::output::read(db, &self.scope, self.task, filter, STEP).await?;
         let mut events = String::new();
-        for chunk in &page.chunks {
-            self.position = self.position.after(chunk);
-            events.push_str(&self.event("output", &ChunkView::from(chunk)));
+        for chunk in page.chunks {
+            self.position = self.position.after(&chunk);
+            events.push_str(&self.event("output", &log_chunk(chunk)));
         }
         if !page.more {
             // Output is stored before the end is, and the pulse was read before the output: there is no more.
@@ -222,23 +203,18 @@ impl Follower {
             self.step = if over { Step::Over } else { Step::Wait };
             if over {
                 let task = store::task::get(db, &self.scope, self.task).await?;
-                events.push_str(&self.end(task.as_ref()));
+                events.push_str(&self.end(task));
             }
         }
         Ok(Some(events))
     }
 
-    fn end(&self, task: Option<&TaskRecord>) -> String {
+    fn end(&self, task: Option<TaskRecord>) -> String {
         // A task that was dropped from history in this moment ends without its last words.
         let Some(task) = task else { return String::new() };
-        let (state, attempt) = (task.state, task.attempts);
-        let last = StateEvent { state, attempt, exit_code: None, reason: None };
-        let end = StateEvent {
-            exit_code: task.exit_code,
-            reason: task.reason.as_deref(),
-            state,
-            attempt,
-        };
+        let (state, attempt) = (task.state.into(), task.attempts);
+        let last = FollowedState { state, attempt, exit_code: None, reason: None };
+        let end = FollowedState { exit_code: task.exit_code, reason: task.reason, ..last.clone() };
         format!("{}{}", self.event("state", &last), self.event("end", &end))
     }
 

@@ -1,10 +1,10 @@
 //! `GET /v1/tasks/{id}`: one task, live or ended.
 
-use crate::answer::raw_json;
+use crate::answer::json;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::task::TaskView;
+use crate::task::task;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::TaskId;
@@ -25,8 +25,7 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
-    let task = read(&call, id).await?;
-    Ok(raw_json(StatusCode::OK, TaskView::json(&task)?))
+    json(StatusCode::OK, &task(read(&call, id).await?))
 }
 
 /// The task, where it is one of the caller's and its plan still keeps it.

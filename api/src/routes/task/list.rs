@@ -1,15 +1,17 @@
 //! `GET /v1/tasks`: a tenant's tasks, newest first.
 
-use crate::answer::append_json;
+use crate::answer::json;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param, SOME_PAGES_ARE_SHORT};
-use crate::pagination::{MAX_BYTES, Page, Rest, answer_page_and};
+use crate::pagination::{PageRequest, Rest, page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, time_parameter, wrong_parameter};
 use crate::routes::schedules::no_such_schedule;
-use crate::task::TaskView;
+use crate::task::{task, task_without_run};
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{MAX_PAGE_BYTES, Page, Task};
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
 use domain::task::State;
@@ -67,16 +69,24 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`, `invalid_cursor`; `not_found` for a schedule of no such name; what the database said.
+/// As [`list`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; `not_found` for a schedule of no such name; what the database said.
+pub async fn list(call: &Call) -> Result<Page<Task>, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     let mut filter = filter(&mut query)?;
     let schedule = query.one("schedule")?;
     let with_run = includes_run(&mut query)?;
     query.finish()?;
     if let Some(schedule) = schedule {
-        filter.schedule = Some(schedule_of(&call, &schedule).await?);
+        filter.schedule = Some(schedule_of(call, &schedule).await?);
     }
     let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
     filter.before = page.after_id(sealer, tenant, context)?.map(TaskId);
@@ -87,13 +97,10 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let mut tasks = found.rows;
     let mut rest = Rest { more: page.cut(&mut tasks), stopped_at: found.stopped_at.map(seal) };
     if with_run {
-        rest.more |= store::task::add_runs(db, &scope, &mut tasks, MAX_BYTES).await?;
+        rest.more |= store::task::add_runs(db, &scope, &mut tasks, MAX_PAGE_BYTES).await?;
     }
-    let view = |task: &TaskRecord, out: &mut Vec<u8>| {
-        let view = if with_run { TaskView::new(task) } else { TaskView::without_run(task) };
-        append_json(out, &view)
-    };
-    answer_page_and(&tasks, rest, view, |task| seal(task.id))
+    let show = |row| Ok(if with_run { task(row) } else { task_without_run(row) });
+    page_and(tasks, rest, show, |row: &TaskRecord| row.id, seal)
 }
 
 /// Whether the client wants to see what each task runs, too.

@@ -3,18 +3,19 @@
 //! Chunks are bytes cut wherever the pipe was read: one that is not UTF-8 by itself is shown as base64, so
 //! that nothing is lost. Output is other people's: it is never sent as anything a browser would run.
 
-use super::chunk::ChunkView;
+use super::chunk::log_chunk;
 use super::log_range::{LogRange, MAX_TAIL};
 use super::{follow, raw_logs};
 use crate::answer::json;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ACCEPT;
+use api_types::Page;
 use domain::id::TaskId;
 use store::output::{OutputChunk, OutputFilter, OutputPosition};
 
@@ -89,7 +90,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         query.finish()?;
         return follow::answer(&call, task, range).await;
     }
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     let (range, context) = LogRange::take(&mut query, task)?;
     let raw = match query.one("format")?.as_deref() {
         None | Some("json") => false,
@@ -111,7 +112,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         super::raw_logs::must_exist(&call, task).await?;
     }
     let next_cursor = next.map(|place| sealer.seal(tenant, context, &write_position(place)));
-    json(StatusCode::OK, &Sheet { data: chunks.iter().map(ChunkView::from).collect(), next_cursor })
+    let data = chunks.into_iter().map(log_chunk).collect();
+    json(StatusCode::OK, &Page { data, next_cursor })
 }
 
 /// Whether the client asks for live output, in one of two ways.

@@ -5,10 +5,11 @@ use crate::call::{Call, idempotency_key, key_reused, mark_replayed};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::submit::Verdict;
-use crate::task::{Origin, Rules, TaskSpec, TaskView, Warning};
+use crate::task::{Origin, Rules, TaskSpec, submitted_json};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
+use api_types::TaskWarning;
 use domain::id::TaskId;
 use domain::plan::Quota;
 use domain::task::State;
@@ -92,13 +93,13 @@ pub(super) async fn submit(
     match stored? {
         Verdict::Created(task, created) => {
             let task = TaskRecord::created(&task, &created);
-            answer(StatusCode::CREATED, (&task, &warnings), false)
+            answer(StatusCode::CREATED, (task, warnings), false)
         }
         // That one may need something else, or run.
-        Verdict::Existing(id) => answer(StatusCode::OK, (&read(call, id).await?, &[]), false),
+        Verdict::Existing(id) => answer(StatusCode::OK, (read(call, id).await?, Vec::new()), false),
         Verdict::Replayed(id) => {
             let task = asked.as_answered(read(call, id).await?);
-            answer(StatusCode::CREATED, (&task, &warnings), true)
+            answer(StatusCode::CREATED, (task, warnings), true)
         }
         Verdict::KeyReused => Err(key_reused()),
     }
@@ -180,11 +181,11 @@ async fn read(call: &Call, id: TaskId) -> Result<TaskRecord, Problem> {
 
 fn answer(
     status: StatusCode,
-    (task, warnings): (&TaskRecord, &[Warning]),
+    (task, warnings): (TaskRecord, Vec<TaskWarning>),
     replay: bool,
 ) -> Result<HttpResponse, Problem> {
-    let mut answer = raw_json(status, TaskView::submitted_json(task, warnings)?);
     let location = format!("/v1/tasks/{}", task.id);
+    let mut answer = raw_json(status, submitted_json(task, warnings)?);
     if let Ok(location) = location.parse() {
         answer.headers_mut().insert(LOCATION, location);
     }

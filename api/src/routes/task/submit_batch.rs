@@ -1,6 +1,6 @@
 //! `POST /v1/tasks/batch`: submit many tasks, as one document in one transaction, or as lines (see `submit_lines`).
 
-use super::batch::{ItemView, Judged, Piece, Render, Sender};
+use super::batch::{Judged, Piece, Render, Sender};
 use super::submit_lines;
 use crate::answer::{raw_json, to_json};
 use crate::call::{Call, idempotency_text, key_reused, mark_replayed};
@@ -10,7 +10,8 @@ use crate::request::{json, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
-use serde::{Deserialize, Serialize};
+use api_types::BatchResult;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use store::task::submit::{BatchAnswer, SubmitAnswer};
 use utoipa::ToSchema;
@@ -56,18 +57,6 @@ pub struct BatchSpec<'a> {
     #[serde(borrow)]
     #[schema(value_type = Vec<crate::task::TaskSpec>)]
     tasks: Vec<&'a RawValue>,
-}
-
-/// Result of a batch.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = BatchResult)]
-pub struct BatchView<'a> {
-    /// Tasks stored or existing under their `unique_key`.
-    accepted: usize,
-    /// Invalid tasks and tasks over a rate limit (`rate_limited`).
-    rejected: usize,
-    /// One for each task, in order.
-    results: Vec<ItemView<'a>>,
 }
 
 /// Answers.
@@ -131,5 +120,5 @@ fn read(body: &Bytes, most: usize) -> Result<Vec<Piece>, Problem> {
 
 fn rendered(judged: &Judged, answers: &[SubmitAnswer], full: bool) -> Result<Vec<u8>, Problem> {
     let (accepted, rejected) = (judged.accepted(), judged.rejected());
-    to_json(&BatchView { accepted, rejected, results: judged.items(answers, full)? })
+    to_json(&BatchResult { accepted, rejected, results: judged.items(answers, full)? })
 }

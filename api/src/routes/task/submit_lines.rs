@@ -5,7 +5,7 @@
 //! nobody, and one that goes away ends it after the present slice. The last line says how it ended.
 
 use super::batch::{Judged, Piece, Render, Sender};
-use crate::answer::{ShownProblem, to_json};
+use crate::answer::to_json;
 use crate::auth::Authority;
 use crate::call::{Call, KeyText, idempotency_text, key_reused};
 use crate::home::spawn_beside;
@@ -15,38 +15,19 @@ use crate::problem::{Code, Problem};
 use crate::request::{Hold, Holder, Lines, NdjsonLine};
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
+use api_types::BatchSummary;
 use domain::access::Permission;
 use futures::stream::unfold;
 use runtime::clock::timeout;
-use serde::Serialize;
 use std::convert::Infallible;
 use std::time::Duration;
 use store::idempotency::IdempotencyKey;
 use store::task::submit::{BatchAnswer, SubmitAnswer};
 use tokio::sync::mpsc;
 use tracing::Instrument;
-use utoipa::ToSchema;
 
 /// Lines stored in one transaction. Also what an idempotency key stands for, so it is the same for every request.
 const SLICE: usize = 500;
-
-/// The last line of the response to an NDJSON batch.
-#[derive(Debug, Default, Serialize, ToSchema)]
-#[schema(as = BatchSummary)]
-pub struct Summary<'a> {
-    /// Tasks stored or existing under their `unique_key`.
-    accepted: usize,
-    /// Invalid tasks and tasks over a rate limit (`rate_limited`).
-    rejected: usize,
-    /// Why processing stopped before the end. Lines from `next` on have no result.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<super::super::super::openapi::words::Problem>, nullable = false)]
-    error: Option<ShownProblem<'a>>,
-    /// The first line without a result, if there is an `error`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next: Option<usize>,
-}
 
 /// Reads, stores and answers.
 struct Worker {
@@ -140,11 +121,11 @@ impl Worker {
                 tracing::debug!(code, "A batch of lines ended early with `{code}`");
             }
         }
-        let summary = Summary {
+        let summary = BatchSummary {
             accepted: self.accepted,
             rejected: self.rejected,
             next: problem.as_ref().map(|_| self.next),
-            error: problem.as_ref().map(|problem| ShownProblem { problem, request_id: None }),
+            error: problem.as_ref().map(|problem| Box::new(problem.shown(None))),
         };
         if let Ok(mut line) = to_json(&summary) {
             line.push(b'\n');

@@ -2,7 +2,7 @@
 //!
 //! Both are felt within 2 s: what a user may do is looked up, and not written in their token.
 
-use super::view::{Named, UserView, find, named_in_path, no_such_user};
+use super::view::{Named, find, named_in_path, no_such_user, user};
 use crate::answer::json as answer;
 use crate::auth::ended;
 use crate::call::Call;
@@ -11,10 +11,8 @@ use crate::problem::{Code, Problem};
 use crate::request::{json, nothing};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::access::Role;
-use serde::Deserialize;
+use api_types::request::UserChange;
 use store::user::{Change, Changed, UserInfo};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const ROLE_DOC: Doc = Doc {
@@ -40,22 +38,12 @@ pub const REMOVE_DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Changes of a user.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = UserChange)]
-pub struct ChangeSpec {
-    /// The new role.
-    #[schema(value_type = super::super::super::openapi::words::Role)]
-    role: Role,
-}
-
 /// Gives another role.
 ///
 /// # Errors
 /// `not_found`; `scope_missing` for a role beyond the caller's, and for an owner; `last_owner`; what the database said.
 pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
-    let spec: ChangeSpec = json::parse(&call.body)?;
+    let spec: UserChange = json::parse(&call.body)?;
     call.caller.may_give(spec.role)?;
     change(call, Change::Role(spec.role)).await
 }
@@ -72,12 +60,12 @@ pub async fn remove(call: Call) -> Result<HttpResponse, Problem> {
 async fn change(call: Call, change: Change) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let (db, scope, permissions) = (&call.state.api, call.scope(), call.caller.permissions());
-    let user = match named_in_path(&call.request, "id")? {
+    let id = match named_in_path(&call.request, "id")? {
         Named::Id(id) => id,
         by_address @ Named::Email(_) => find(db, &scope, by_address).await?.id,
     };
-    let changed = store::user::change(db, &scope, user, change, permissions).await?;
-    answer(StatusCode::OK, &UserView::from(&done(changed)?))
+    let changed = store::user::change(db, &scope, id, change, permissions).await?;
+    answer(StatusCode::OK, &user(done(changed)?))
 }
 
 /// The changed user, or why it was not.

@@ -2,8 +2,8 @@
 //!
 //! The rule: nobody gives a role whose permissions they do not hold.
 
-use super::view::{UserView, check_email, check_password};
-use crate::answer::{raw_json, to_json};
+use super::view::{check_email, check_password, new_user};
+use crate::answer::{json as answer, to_json};
 use crate::auth::ended;
 use crate::call::{Call, idempotency_key, key_reused, replayed};
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -12,13 +12,11 @@ use crate::request::json;
 use crate::task::Findings;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::access::Role;
+use api_types::request::UserCreate;
 use domain::id::UserId;
-use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
+use secrecy::SecretString;
 use store::idempotency::Once;
 use store::user::{Created, Entry, NewUser, UserInfo};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -30,41 +28,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A user to create.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = UserCreate)]
-pub struct UserSpec {
-    /// E-mail address; unique in the tenant. Stored in lower case.
-    #[schema(max_length = 254)]
-    email: String,
-    /// Role of the user.
-    #[schema(value_type = super::super::super::openapi::words::Role)]
-    role: Role,
-    /// Password, 12 to 256 characters. Default: the user is invited to set one.
-    #[schema(value_type = Option<String>, min_length = 12, max_length = 256)]
-    password: Option<SecretString>,
-}
-
-/// A new user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = NewUser)]
-pub struct NewUserView<'a> {
-    /// The user.
-    #[serde(flatten)]
-    user: UserView<'a>,
-    /// Invitation token, shown once. Null if a password was given, and in a repeated response.
-    #[schema(required)]
-    invite_token: Option<&'a str>,
-}
-
-impl<'a> NewUserView<'a> {
-    /// With the token, where there is one to show.
-    pub(in crate::routes) fn new(user: &'a UserInfo, invite_token: Option<&'a str>) -> Self {
-        Self { user: user.into(), invite_token }
-    }
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -72,24 +35,22 @@ impl<'a> NewUserView<'a> {
 /// `idempotency_key_reuse`; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let spec: UserSpec = json::parse(&call.body)?;
+    let spec: UserCreate = json::parse(&call.body)?;
     let once = idempotency_key(&call)?;
     let mut findings = Findings::new(String::new());
     let email = check_email(&mut findings, &spec.email);
-    if let Some(password) = &spec.password {
+    let password = spec.password.map(SecretString::from);
+    if let Some(password) = &password {
         check_password(&mut findings, password);
     }
     findings.into_result()?;
     call.caller.may_give(spec.role)?;
-    let (entry, token) = entry(&call, spec.password).await?;
+    let (entry, token) = entry(&call, password).await?;
     let new = NewUser { id: UserId::fresh(), email, role: spec.role, entry };
     let (db, scope) = (&call.state.api, call.scope());
-    let kept = |user: &_| to_json(&NewUserView::new(user, None)).unwrap_or_default();
+    let kept = |user: &UserInfo| to_json(&new_user(user.clone(), None)).unwrap_or_default();
     match store::user::create(db, &scope, new, once.as_ref(), kept).await? {
-        Once::Done(Created::Done(user)) => {
-            let token = token.as_ref().map(ExposeSecret::expose_secret);
-            Ok(raw_json(StatusCode::CREATED, to_json(&NewUserView::new(&user, token))?))
-        }
+        Once::Done(Created::Done(user)) => answer(StatusCode::CREATED, &new_user(user, token)),
         Once::Done(Created::EmailTaken) => {
             let detail = "belongs to another user of your tenant";
             Err(Problem::at(Code::ValidationFailed, "/email", detail))

@@ -1,6 +1,6 @@
 //! `GET /v1/users/{id}`: a user, by id or e-mail address.
 
-use super::view::{UserView, find, named_in_path};
+use super::view::{find, named_in_path, user};
 use crate::answer::versioned;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
@@ -29,6 +29,6 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let named = named_in_path(&call.request, "id")?;
-    let user = find(&call.state.api, &call.scope(), named).await?;
-    versioned(StatusCode::OK, user.version, &UserView::from(&user))
+    let found = find(&call.state.api, &call.scope(), named).await?;
+    versioned(StatusCode::OK, found.version, &user(found))
 }

@@ -1,15 +1,16 @@
 //! `GET /v1/users`: a tenant's users, newest first.
 
-use super::view::UserView;
-use crate::answer::append_json;
+use super::view::user;
+use crate::answer::json;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, answer_page};
+use crate::pagination::{self, PageRequest};
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{Page, User};
 use domain::id::UserId;
-use store::user::UserInfo;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -23,10 +24,18 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`, `invalid_cursor`; what the database said.
+/// As [`list`].
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn list(call: &Call) -> Result<Page<User>, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     query.finish()?;
     let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
     let context = Context::new(List::Users, []);
@@ -34,6 +43,6 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let mut users = store::user::list(db, &scope, before, page.limit + 1).await?;
     let more = page.cut(&mut users);
-    let view = |user: &UserInfo, out: &mut Vec<u8>| append_json(out, &UserView::from(user));
-    answer_page(&users, more, view, |user| sealer.seal(tenant, context, user.id.uuid().as_bytes()))
+    let seal = |id: UserId| sealer.seal(tenant, context, id.uuid().as_bytes());
+    pagination::page(users, more, |row| Ok(user(row)), |row| row.id, seal)
 }

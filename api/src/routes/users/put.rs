@@ -1,8 +1,7 @@
 //! `PUT /v1/users/{id}`: a user under their e-mail address. Whoever is not there is invited, whoever is gets the role.
 
 use super::change::done;
-use super::create::NewUserView;
-use super::view::{Named, UserView, named_in_path};
+use super::view::{Named, named_in_path, new_user, user};
 use crate::answer::versioned;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
@@ -12,12 +11,10 @@ use crate::state::State;
 use actix_web::HttpRequest;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::request::UserPut;
 use domain::access::{PermissionSet, Role};
-use secrecy::ExposeSecret;
-use serde::Deserialize;
 use store::TenantScope;
 use store::user::{UserStored, WhichUser};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -38,16 +35,6 @@ pub(in crate::routes) const ANSWERS: [AnswerDoc; 2] = [
     AnswerDoc { status: 200, text: "Changed, or unchanged", content: Content::Json("User") },
 ];
 
-/// A user, all of it but the address.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = UserPut)]
-pub struct PutSpec {
-    /// Role of the user.
-    #[schema(value_type = super::super::super::openapi::words::Role)]
-    role: Role,
-}
-
 /// A request to store a user: what is in its path, headers and body.
 pub(in crate::routes) struct Asked {
     named: Named,
@@ -62,7 +49,7 @@ impl Asked {
     /// # Errors
     /// What is wrong with it; `not_found` for what can be neither id nor address.
     pub fn of(request: &HttpRequest, part: &str, body: &[u8]) -> Result<Self, Problem> {
-        let PutSpec { role } = body::parse(body)?;
+        let UserPut { role } = body::parse(body)?;
         let if_version = wanted_version(request.headers())?;
         Ok(Self { named: named_in_path(request, part)?, if_version, role })
     }
@@ -87,18 +74,16 @@ impl Asked {
         };
         let put = (which, if_version);
         match store::user::put(&state.api, scope, put, role, permissions).await? {
-            UserStored::Created(user) => {
-                let token = token.as_ref().map(ExposeSecret::expose_secret);
-                let view = NewUserView::new(&user, token);
-                versioned(StatusCode::CREATED, user.version, &view)
+            UserStored::Created(info) => {
+                versioned(StatusCode::CREATED, info.version, &new_user(info, token))
             }
-            UserStored::Updated(user) | UserStored::Unchanged(user) => {
-                versioned(StatusCode::OK, user.version, &UserView::from(&user))
+            UserStored::Updated(info) | UserStored::Unchanged(info) => {
+                versioned(StatusCode::OK, info.version, &user(info))
             }
             UserStored::VersionMismatch { version } => Err(other_version("user", version)),
             UserStored::Not(changed) => {
-                let user = done(changed)?;
-                versioned(StatusCode::OK, user.version, &UserView::from(&user))
+                let info = done(changed)?;
+                versioned(StatusCode::OK, info.version, &user(info))
             }
         }
     }

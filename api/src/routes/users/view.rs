@@ -4,48 +4,32 @@ use crate::problem::Problem;
 use crate::request::text_in_path;
 use crate::task::Findings;
 use actix_web::HttpRequest;
-use domain::access::Role;
+use api_types::{NewUser, Secret, User, UserState};
 use domain::id::UserId;
-use domain::time::Timestamp;
 use secrecy::SecretString;
-use serde::Serialize;
 use store::TenantScope;
 use store::connect::ApiDb;
 use store::user::UserInfo;
-use utoipa::ToSchema;
 
-/// A user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = User)]
-pub struct UserView<'a> {
-    /// The user's id.
-    #[schema(value_type = String)]
-    id: UserId,
-    /// Version, from 1; counts changes of the fields below.
-    version: i64,
-    /// Lower case; unique in the tenant.
-    email: &'a str,
-    /// Role of the user.
-    #[schema(value_type = super::super::super::openapi::words::Role)]
-    role: Role,
-    /// `invited` until a password is set, then `active`.
-    state: &'static str,
-    /// When the user was invited or created.
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
+/// The user of a record.
+pub(in crate::routes) fn user(info: UserInfo) -> User {
+    let state = match info.state {
+        store::user::UserState::Invited => UserState::Invited,
+        store::user::UserState::Active => UserState::Active,
+    };
+    User {
+        id: info.id,
+        version: info.version,
+        email: info.email,
+        role: info.role.into(),
+        state: state.into(),
+        created_at: info.created_at,
+    }
 }
 
-impl<'a> From<&'a UserInfo> for UserView<'a> {
-    fn from(user: &'a UserInfo) -> Self {
-        Self {
-            id: user.id,
-            version: user.version,
-            email: &user.email,
-            role: user.role,
-            state: user.state.as_str(),
-            created_at: user.created_at,
-        }
-    }
+/// A new user, with the token, where there is one to show.
+pub(in crate::routes) fn new_user(info: UserInfo, invite_token: Option<SecretString>) -> NewUser {
+    NewUser { info: user(info), invite_token: invite_token.map(Secret::from) }
 }
 
 /// A user as a path names them.

@@ -6,7 +6,8 @@ use super::super::submit::time;
 use super::show::{exact, name};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use client::{BackfillPlan, BackfillRange};
+use client::ScheduleBackfillPlan;
+use client::request::ScheduleBackfill;
 use domain::time::Timestamp;
 
 /// A past range to fire.
@@ -36,7 +37,8 @@ pub struct BackfillArguments {
 /// Fires the due times of a past range that made no task.
 pub async fn run(connection: &Connection, arguments: &BackfillArguments) -> Result<(), Failure> {
     let BackfillArguments { from, to, dry_run, per_second, .. } = *arguments;
-    let range = BackfillRange { from, to, dry_run, per_second };
+    let (from, to) = (Some(from.into()), Some(to.into()));
+    let range = ScheduleBackfill { from, to, dry_run: Some(dry_run), per_second };
     let plan = connection.client.backfill_schedule(&arguments.name, &range).await;
     let plan = plan.map_err(|error| failure(&error))?;
     match connection.format {
@@ -45,7 +47,7 @@ pub async fn run(connection: &Connection, arguments: &BackfillArguments) -> Resu
     }
 }
 
-fn said(plan: &BackfillPlan) -> String {
+fn said(plan: &ScheduleBackfillPlan) -> String {
     let (will, due) = (if plan.dry_run { "would fire" } else { "will fire" }, plan.due);
     let times = if due == 1 { "due time" } else { "due times" };
     let made = format!("{due} {times} in this range, {} without a task", plan.to_fire);
@@ -66,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_will_be_done_is_said_in_a_sentence() {
-        let plan = |to_fire, dry_run| BackfillPlan {
+        let plan = |to_fire, dry_run| ScheduleBackfillPlan {
             due: 31,
             to_fire,
             first: (to_fire > 0).then(|| "2027-01-01T02:30:00Z".parse().unwrap()),

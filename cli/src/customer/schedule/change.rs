@@ -77,6 +77,6 @@ pub async fn trigger(connection: &Connection, which: &NameArguments) -> Result<(
     match (connection.format, fire.task) {
         (Format::Json, _) => output::document(fire.json()),
         (Format::Table, Some(task)) => output::line(&task.to_string()),
-        (Format::Table, None) => output::line(&fire.outcome),
+        (Format::Table, None) => output::line(&fire.outcome.to_string()),
     }
 }

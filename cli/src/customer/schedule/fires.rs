@@ -27,9 +27,8 @@ const COLUMNS: [&str; 6] = ["DUE", "OUTCOME", "AFTER", "KIND", "TASK", "DETAIL"]
 
 /// Shows what became of a schedule's due times, newest first.
 pub async fn run(connection: &Connection, arguments: &FiresArguments) -> Result<(), Failure> {
-    let outcomes: Vec<String> = arguments.outcomes.iter().map(ToString::to_string).collect();
     let ask = async |page: &PageRequest| {
-        connection.client.schedule_fires(&arguments.name, &outcomes, page).await
+        connection.client.schedule_fires(&arguments.name, &arguments.outcomes, page).await
     };
     arguments.pages.show(connection.format, Table::new(COLUMNS), ask, row).await
 }
@@ -37,9 +36,9 @@ pub async fn run(connection: &Connection, arguments: &FiresArguments) -> Result<
 fn row(fire: &Fire) -> [String; 6] {
     [
         exact(fire.due_at),
-        fire.outcome.clone(),
+        fire.outcome.to_string(),
         age::exact((fire.fired_at - fire.due_at).max(chrono::TimeDelta::zero())),
-        fire.kind.clone(),
+        fire.kind.to_string(),
         fire.task.map(|task| task.to_string()).unwrap_or_default(),
         fire.detail.clone().unwrap_or_default(),
     ]

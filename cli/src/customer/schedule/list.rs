@@ -2,6 +2,7 @@
 
 use super::super::connection::Connection;
 use super::super::pages::PageArguments;
+use super::show::json;
 use super::words::when;
 use crate::failure::Failure;
 use crate::output::{Table, age};
@@ -33,8 +34,8 @@ pub async fn run(
 fn row(schedule: &Schedule, now: Timestamp) -> [String; 6] {
     [
         schedule.name.clone(),
-        schedule.state.clone(),
-        when(&schedule.timing),
+        schedule.state.to_string(),
+        when(&json(&schedule.timing)),
         schedule.next_due_at.map(|at| age::ago(at, now)).unwrap_or_default(),
         schedule.fires.to_string(),
         age::ago(schedule.updated_at, now),

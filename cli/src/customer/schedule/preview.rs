@@ -9,7 +9,7 @@ use super::timing::TimingArguments;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use chrono::{DateTime, FixedOffset, NaiveDate};
-use client::{ScheduleDue, SchedulePreview};
+use client::{DueMark, ScheduleDue, SchedulePreview};
 use domain::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn drawn(preview: &SchedulePreview) -> String {
     let mut days: BTreeMap<NaiveDate, bool> = BTreeMap::new();
     for due in &preview.due {
         if let Some(local) = local(due) {
-            *days.entry(local.date_naive()).or_default() |= marked(due, "change_day");
+            *days.entry(local.date_naive()).or_default() |= marked(due, DueMark::ChangeDay);
         }
     }
     let mut text = calendar(&days);
@@ -89,18 +89,18 @@ fn local(due: &ScheduleDue) -> Option<DateTime<FixedOffset>> {
     DateTime::parse_from_rfc3339(&due.local).ok()
 }
 
-fn marked(due: &ScheduleDue, mark: &str) -> bool {
-    due.marks.iter().any(|known| known == mark)
+fn marked(due: &ScheduleDue, mark: DueMark) -> bool {
+    due.marks.iter().any(|known| *known == mark)
 }
 
 fn remark(due: &ScheduleDue) -> &'static str {
-    if marked(due, "shifted") {
+    if marked(due, DueMark::Shifted) {
         "this time of day does not exist on this day"
-    } else if marked(due, "again") {
+    } else if marked(due, DueMark::Again) {
         "second occurrence of this time of day"
-    } else if marked(due, "repeated") {
+    } else if marked(due, DueMark::Repeated) {
         "first occurrence of this time of day"
-    } else if marked(due, "change_day") {
+    } else if marked(due, DueMark::ChangeDay) {
         "the clocks change on this day"
     } else {
         ""
@@ -110,13 +110,14 @@ fn remark(due: &ScheduleDue) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use client::Extensible;
 
-    fn due(at: &str, local: &str, abbreviation: &str, marks: &[&str]) -> ScheduleDue {
+    fn due(at: &str, local: &str, abbreviation: &str, marks: &[DueMark]) -> ScheduleDue {
         ScheduleDue {
             at: at.parse().unwrap(),
             local: local.to_owned(),
             abbreviation: abbreviation.to_owned(),
-            marks: marks.iter().map(ToString::to_string).collect(),
+            marks: marks.iter().copied().map(Extensible::Known).collect(),
         }
     }
 
@@ -131,7 +132,7 @@ mod tests {
                     "2027-03-14T07:00:00Z",
                     "2027-03-14T03:00:00-04:00",
                     "EDT",
-                    &["shifted", "change_day"],
+                    &[DueMark::Shifted, DueMark::ChangeDay],
                 ),
             ],
             more: true,

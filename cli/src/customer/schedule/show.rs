@@ -5,9 +5,11 @@ use super::words::{plain, when};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
 use chrono::SecondsFormat;
-use client::{ApiResponse, Schedule};
-use domain::time::Timestamp;
+use client::{ApiResponse, Extensible, Schedule};
+use domain::schedule::Misfire;
+use domain::time::{Timestamp, format_duration};
 use runtime::clock;
+use serde::Serialize;
 use serde_json::Value;
 
 /// Longest name.
@@ -31,6 +33,11 @@ pub(super) fn read(json: &[u8]) -> Result<Value, Failure> {
         .map_err(|error| Failure::failed(format!("cannot read the server's answer: {error}")))
 }
 
+/// A part of an answer as JSON, which has names for what only a later version knows.
+pub(super) fn json(part: &impl Serialize) -> Value {
+    serde_json::to_value(part).unwrap_or_default()
+}
+
 /// Shows a schedule as it is after a change.
 pub fn changed(format: Format, schedule: &ApiResponse<Schedule>) -> Result<(), Failure> {
     match format {
@@ -51,9 +58,9 @@ fn details(schedule: &Schedule, now: Timestamp) -> String {
         let by = format!("{} by {}{}", at(paused.at), paused.by, reason.unwrap_or_default());
         details.row("paused", by);
     }
-    details.row("due", when(&schedule.timing));
+    details.row("due", when(&json(&schedule.timing)));
     limits(&mut details, schedule);
-    details.row("runs", runs(&schedule.task["run"]));
+    details.row("runs", runs(&schedule.task.run));
     details.row("overlap", &schedule.overlap);
     details.row("misfire", misfire(schedule));
     let failures = schedule.failures_in_row;
@@ -72,7 +79,7 @@ fn details(schedule: &Schedule, now: Timestamp) -> String {
 
 /// What bounds its due times, where something does.
 fn limits(details: &mut Details, schedule: &Schedule) {
-    let timing = &schedule.timing;
+    let timing = json(&schedule.timing);
     for (name, field) in [
         ("not before", "start_at"),
         ("not after", "end_at"),
@@ -93,13 +100,12 @@ fn limits(details: &mut Details, schedule: &Schedule) {
 }
 
 fn misfire(schedule: &Schedule) -> String {
-    let of = &schedule.misfire["catch_up"];
-    if of.is_null() {
-        return plain(&schedule.misfire);
-    }
-    let pace = Some(&of["per_second"]).filter(|pace| !pace.is_null());
-    let pace = pace.map(|pace| format!(", {pace} per second")).unwrap_or_default();
-    format!("catch up with the newest {}, at most {} old{pace}", of["count"], plain(&of["max_age"]))
+    let Extensible::Known(Misfire::CatchUp { count, max_age, per_second }) = schedule.misfire
+    else {
+        return schedule.misfire.to_string();
+    };
+    let pace = per_second.map(|pace| format!(", {pace} per second")).unwrap_or_default();
+    format!("catch up with the newest {count}, at most {} old{pace}", format_duration(max_age))
 }
 
 /// A time in UTC, to the millisecond where it is not of a whole second.
@@ -119,7 +125,8 @@ pub(super) mod tests {
             r#"{"id":"schedule_0190a6f3c1d27a3e8b1f0c2d4e5f6071","name":"report","version":3,"state":"paused",
                 "timing":{"specs":[{"cron":"30 2 * * *"}],"zone":"America/New_York","max_fires":9,"exclude":["2027-12-24"],
                     "gap":"skip","repeat":"first","new":"field"},
-                "task":{"run":{"command":{"argv":["bash","-c","echo hi"]}}},
+                "task":{"run":{"command":{"argv":["bash","-c","echo hi"]}},"delay_tolerance":"0s","execution_cap":"1h","expire_if_late":false,
+                    "priority":0,"flexible":false,"max_attempts":1,"delivery":"at_least_once","pool":"default"},
                 "overlap":"skip","misfire":{"catch_up":{"count":3,"max_age":"72h","per_second":2}},
                 "pause_after_failures":5,"failures_in_row":2,
                 "paused":{"at":"2030-01-31T11:00:00Z","by":"key q2mnv5c7xk3a","reason":"holidays"},

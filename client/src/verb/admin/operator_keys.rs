@@ -2,12 +2,11 @@
 
 use crate::send::{Call, to_json};
 use crate::{
-    ApiResponse, Client, ClientError, NewOperatorKey, Operator, OperatorKey, Page,
+    ApiResponse, Client, ClientError, KeyId, NewOperatorKey, Operator, OperatorKey, Page,
     RotatedOperatorKey,
 };
+use api_types::request::{ApiKeyRotate, DurationText, OperatorKeyCreate};
 use domain::access::OperatorScope;
-use domain::time::format_duration;
-use serde_json::json;
 use std::time::Duration;
 
 const PATH: &str = "v1/admin/operator-keys";
@@ -39,8 +38,8 @@ impl Client {
         scopes: &[OperatorScope],
         life: Option<Duration>,
     ) -> Result<ApiResponse<NewOperatorKey>, ClientError> {
-        let expires_in = life.map(format_duration);
-        let body = json!({"name": name, "scopes": scopes, "expires_in": expires_in});
+        let (name, scopes) = (name.to_owned(), scopes.to_vec());
+        let body = OperatorKeyCreate { name, scopes, expires_in: life.map(DurationText::from) };
         self.send(Call::post_once(PATH).json(to_json(&body)?)).await
     }
 
@@ -50,11 +49,11 @@ impl Client {
     /// 404 for an unknown key; 422 if it was already replaced; a scope that you cannot grant; no response.
     pub async fn rotate_operator_key(
         &self,
-        id: &str,
+        id: &KeyId,
         overlap: Option<Duration>,
     ) -> Result<ApiResponse<RotatedOperatorKey>, ClientError> {
-        let body = to_json(&json!({"overlap": overlap.map(format_duration)}))?;
-        self.send(Call::post_once(super::path(&[PATH, id, "rotate"])).json(body)).await
+        let body = to_json(&ApiKeyRotate { overlap: overlap.map(DurationText::from) })?;
+        self.send(Call::post_once(super::path(&[PATH, id.as_str(), "rotate"])).json(body)).await
     }
 
     /// Ends an operator key at once.
@@ -63,8 +62,8 @@ impl Client {
     /// 404 for an unknown or revoked key; no response.
     pub async fn revoke_operator_key(
         &self,
-        id: &str,
+        id: &KeyId,
     ) -> Result<ApiResponse<OperatorKey>, ClientError> {
-        self.send(Call::delete(super::path(&[PATH, id]))).await
+        self.send(Call::delete(super::path(&[PATH, id.as_str()]))).await
     }
 }

@@ -1,9 +1,9 @@
 //! `/v1/admin/pools`.
 
 use crate::send::{Call, to_json};
-use crate::{ApiResponse, Client, ClientError, Page, Pool, PoolSettings};
+use crate::{ApiResponse, Client, ClientError, DeletedPool, Page, Pool};
+use api_types::request::{PoolPause, PoolPut};
 use domain::id::PoolName;
-use serde_json::{Value, json};
 
 const PATH: &str = "v1/admin/pools";
 
@@ -31,7 +31,7 @@ impl Client {
     pub async fn put_pool(
         &self,
         name: &PoolName,
-        settings: &PoolSettings,
+        settings: &PoolPut,
         if_version: Option<i64>,
     ) -> Result<ApiResponse<Pool>, ClientError> {
         self.send(Call::put(of(name)).json(to_json(settings)?).if_version(if_version)).await
@@ -45,7 +45,7 @@ impl Client {
         &self,
         name: &PoolName,
         if_version: Option<i64>,
-    ) -> Result<ApiResponse<Value>, ClientError> {
+    ) -> Result<ApiResponse<DeletedPool>, ClientError> {
         self.send(Call::delete(of(name)).if_version(if_version)).await
     }
 
@@ -58,7 +58,7 @@ impl Client {
         name: &PoolName,
         reason: &str,
     ) -> Result<ApiResponse<Pool>, ClientError> {
-        let body = to_json(&json!({"reason": reason}))?;
+        let body = to_json(&PoolPause { reason: reason.to_owned() })?;
         self.send(Call::post_repeatable(format!("{}/pause", of(name))).json(body)).await
     }
 

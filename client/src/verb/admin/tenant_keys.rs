@@ -2,12 +2,11 @@
 
 use crate::send::{Call, to_json};
 use crate::{
-    ApiKey, ApiResponse, Client, ClientError, NewApiKey, Page, PageRequest, RotatedApiKey,
+    ApiKey, ApiResponse, Client, ClientError, KeyId, NewApiKey, Page, PageRequest, RotatedApiKey,
 };
+use api_types::request::{ApiKeyCreate, ApiKeyRotate, DurationText};
 use domain::access::Scope;
 use domain::id::TenantId;
-use domain::time::format_duration;
-use serde_json::json;
 use std::time::Duration;
 
 impl Client {
@@ -34,8 +33,8 @@ impl Client {
         scopes: &[Scope],
         life: Option<Duration>,
     ) -> Result<ApiResponse<NewApiKey>, ClientError> {
-        let expires_in = life.map(format_duration);
-        let body = json!({"name": name, "scopes": scopes, "expires_in": expires_in});
+        let (name, scopes) = (name.to_owned(), scopes.to_vec());
+        let body = ApiKeyCreate { name, scopes, expires_in: life.map(DurationText::from) };
         self.send(Call::post_once(of(tenant)).json(to_json(&body)?)).await
     }
 
@@ -46,11 +45,12 @@ impl Client {
     pub async fn rotate_tenant_key(
         &self,
         tenant: TenantId,
-        id: &str,
+        id: &KeyId,
         overlap: Option<Duration>,
     ) -> Result<ApiResponse<RotatedApiKey>, ClientError> {
-        let body = to_json(&json!({"overlap": overlap.map(format_duration)}))?;
-        self.send(Call::post_once(super::path(&[&of(tenant), id, "rotate"])).json(body)).await
+        let body = to_json(&ApiKeyRotate { overlap: overlap.map(DurationText::from) })?;
+        self.send(Call::post_once(super::path(&[&of(tenant), id.as_str(), "rotate"])).json(body))
+            .await
     }
 
     /// Ends an API key of a tenant at once.
@@ -60,9 +60,9 @@ impl Client {
     pub async fn revoke_tenant_key(
         &self,
         tenant: TenantId,
-        id: &str,
+        id: &KeyId,
     ) -> Result<ApiResponse<ApiKey>, ClientError> {
-        self.send(Call::delete(super::path(&[&of(tenant), id]))).await
+        self.send(Call::delete(super::path(&[&of(tenant), id.as_str()]))).await
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, NewUser, Page, PageRequest, User};
+use api_types::request::{UserInvite, UserPut};
 use domain::access::Role;
 use domain::id::TenantId;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
 
 impl Client {
     /// One page of a tenant's users, newest first. [`Page::next`] leads to the next.
@@ -30,7 +30,7 @@ impl Client {
         email: &str,
         role: Role,
     ) -> Result<ApiResponse<NewUser>, ClientError> {
-        let body = to_json(&json!({"email": email, "role": role}))?;
+        let body = to_json(&UserInvite { email: email.to_owned(), role })?;
         self.send(Call::post_once(of(tenant)).json(body)).await
     }
 }
@@ -50,7 +50,7 @@ impl Client {
     ) -> Result<ApiResponse<NewUser>, ClientError> {
         let email = utf8_percent_encode(email, NON_ALPHANUMERIC);
         let call = Call::put(format!("{}/{email}", of(tenant)));
-        self.send(call.json(to_json(&json!({"role": role}))?).if_version(if_version)).await
+        self.send(call.json(to_json(&UserPut { role })?).if_version(if_version)).await
     }
 }
 

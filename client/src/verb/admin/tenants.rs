@@ -1,10 +1,10 @@
 //! `/v1/admin/tenants`.
 
 use crate::send::{Call, to_json};
-use crate::{ApiResponse, Client, ClientError, Page, PageRequest, Tenant, TenantFilter, TenantPut};
+use crate::{ApiResponse, Client, ClientError, Page, PageRequest, Tenant, TenantFilter};
+use api_types::request::{TenantChange, TenantCreate, TenantPut};
 use domain::id::{PlanName, TenantId};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode as encode};
-use serde_json::{Map, json};
 
 const PATH: &str = "v1/admin/tenants";
 
@@ -39,7 +39,7 @@ impl Client {
         plan: &PlanName,
         weight: Option<f64>,
     ) -> Result<ApiResponse<Tenant>, ClientError> {
-        let body = json!({"name": name, "plan": plan, "weight": weight});
+        let body = TenantCreate { name: name.to_owned(), plan: plan.clone(), weight };
         self.send(Call::post_once(PATH).json(to_json(&body)?)).await
     }
 
@@ -53,13 +53,7 @@ impl Client {
         plan: Option<&PlanName>,
         weight: Option<Option<f64>>,
     ) -> Result<ApiResponse<Tenant>, ClientError> {
-        let mut body = Map::new();
-        if let Some(plan) = plan {
-            body.insert("plan".to_owned(), json!(plan));
-        }
-        if let Some(weight) = weight {
-            body.insert("weight".to_owned(), json!(weight));
-        }
+        let body = TenantChange { plan: plan.cloned(), weight };
         self.send(Call::patch(of(id)).json(to_json(&body)?)).await
     }
 
@@ -79,9 +73,7 @@ impl Client {
             return Err(ClientError::Settings(text));
         }
         let call = Call::put(format!("{PATH}/{}", encode(name, NON_ALPHANUMERIC)));
-        let TenantPut { plan, weight, state } = tenant;
-        let body = json!({"plan": plan, "weight": weight, "state": state.as_str()});
-        self.send(call.json(to_json(&body)?).if_version(if_version)).await
+        self.send(call.json(to_json(tenant)?).if_version(if_version)).await
     }
 
     /// Suspends a tenant: no submits and no new starts. One that is suspended stays as it is.

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, cell};
+use client::Extensible;
 use domain::task::State;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -15,7 +16,7 @@ const OUTPUT_MAX: usize = 36;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub name: String,
-    pub state: State,
+    pub state: Extensible<State>,
     pub attempts: u32,
     pub output: String,
     /// Since its submit, until its end.
@@ -63,7 +64,7 @@ impl Screen {
 
 /// Whether there is something to say; time passes anyway.
 fn differs(before: &Row, now: &Row) -> bool {
-    (before.state, before.attempts, &before.output) != (now.state, now.attempts, &now.output)
+    (&before.state, before.attempts, &before.output) != (&now.state, now.attempts, &now.output)
 }
 
 fn cells(row: &Row) -> [String; 5] {
@@ -86,11 +87,11 @@ fn line(cells: &[String; 5]) -> String {
 }
 
 fn coloured(row: &Row) -> String {
-    let colour = match row.state {
-        State::Succeeded => 32,
-        State::Running => 36,
-        State::Retrying | State::Cancelling => 33,
-        state if state.is_terminal() => 31,
+    let colour = match row.state.known() {
+        Some(State::Succeeded) => 32,
+        Some(State::Running) => 36,
+        Some(State::Retrying | State::Cancelling) => 33,
+        Some(state) if state.is_terminal() => 31,
         _ => 90,
     };
     format!("\u{1b}[{colour}m{}\u{1b}[0m", line(&cells(row)))
@@ -103,7 +104,7 @@ mod tests {
     fn row(state: State, age_s: u64) -> Row {
         Row {
             name: "hello".to_owned(),
-            state,
+            state: state.into(),
             attempts: 1,
             output: String::new(),
             age: Duration::from_secs(age_s),

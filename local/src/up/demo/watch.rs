@@ -32,7 +32,7 @@ pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
         }
         let rows: Vec<Row> = shown.iter().map(|one| one.row.clone()).collect();
         screen.draw(&rows)?;
-        if rows.iter().all(|row| row.state.is_terminal()) {
+        if shown.iter().all(|one| one.task.is_finished()) {
             return Ok(());
         }
         if began.elapsed() > LIMIT {
@@ -49,7 +49,7 @@ impl Shown {
         let task = task.into_value();
         let row = Row {
             name: task.name.clone().unwrap_or_default(),
-            state: task.state,
+            state: task.state.clone(),
             attempts: task.attempts,
             output: String::new(),
             age: Duration::ZERO,
@@ -58,14 +58,14 @@ impl Shown {
     }
 
     async fn look(&mut self, client: &Client, began: Instant) -> Result<(), ClientError> {
-        if self.row.state.is_terminal() {
+        if self.task.is_finished() {
             return Ok(());
         }
         self.task = client.get(self.task.id).await?.into_value();
-        self.row.state = self.task.state;
+        self.row.state = self.task.state.clone();
         self.row.attempts = self.task.attempts;
         self.row.age = began.elapsed();
-        if self.task.attempts > 0 && (self.task.state.is_terminal() || self.row.output.is_empty()) {
+        if self.task.attempts > 0 && (self.task.is_finished() || self.row.output.is_empty()) {
             self.row.output = self.last_line(client).await?;
         }
         Ok(())

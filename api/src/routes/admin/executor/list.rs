@@ -1,13 +1,15 @@
 //! `GET /v1/admin/executors`: the connected executors, by name.
 
-use super::view::ExecutorView;
-use crate::answer::append_json;
+use super::view::executor;
+use crate::answer::json;
 use crate::call::OperatorCall;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
-use crate::pagination::{Page, answer_page, outdated_cursor};
+use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use api_types::{Executor, Page};
 use chrono::DateTime;
 use domain::id::{PoolName, TenantId};
 use store::session::{ConnectedExecutor, ExecutorPosition};
@@ -32,10 +34,18 @@ const NOBODY: TenantId = TenantId(uuid::Uuid::nil());
 /// Answers.
 ///
 /// # Errors
-/// What is wrong with the parameters; what the database said.
+/// As [`list`].
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// What is wrong with the parameters; what the database said.
+pub async fn list(call: &OperatorCall) -> Result<Page<Executor>, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     let pool: Option<PoolName> = query.parsed("pool", "the name of a pool")?;
     query.finish()?;
     let sealer = &call.state.sealer;
@@ -45,10 +55,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let (db, limit) = (&call.state.admin, page.limit + 1);
     let mut found = store::session::list(db, pool.as_ref(), after.as_ref(), limit).await?;
     let more = page.cut(&mut found);
-    let view = |executor: &ConnectedExecutor, out: &mut Vec<u8>| {
-        append_json(out, &ExecutorView::from(executor))
-    };
-    answer_page(&found, more, view, |last| sealer.seal(NOBODY, context, &written(last)))
+    let seal = |place: Vec<u8>| sealer.seal(NOBODY, context, &place);
+    pagination::page(found, more, executor, written, seal)
 }
 
 fn written(executor: &ConnectedExecutor) -> Vec<u8> {

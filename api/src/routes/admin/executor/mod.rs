@@ -2,5 +2,3 @@
 
 pub mod list;
 mod view;
-
-pub use view::{ExecutorView, QuantitiesView};

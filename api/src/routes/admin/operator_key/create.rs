@@ -1,6 +1,6 @@
 //! `POST /v1/admin/operator-keys`: a key for another operator.
 
-use super::view::{NewOperatorKeyView, OperatorKeyView, may_give};
+use super::view::{may_give, new_operator_key};
 use crate::answer::json as answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -10,12 +10,9 @@ use crate::routes::keys::create::life;
 use crate::task::{Findings, short_text};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::access::OperatorScope;
+use api_types::request::OperatorKeyCreate;
 use runtime::clock::wall;
-use secrecy::ExposeSecret;
-use serde::Deserialize;
 use store::operator_key::NewOperatorKey;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -31,21 +28,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// An operator key to create.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = OperatorKeyCreate)]
-pub struct OperatorKeySpec {
-    /// Name of the operator; unique among keys that are neither revoked nor replaced.
-    #[schema(min_length = 1, max_length = 200)]
-    name: String,
-    /// Scopes; neither includes the other.
-    #[schema(value_type = Vec<super::super::super::super::openapi::words::OperatorScope>, min_items = 1)]
-    scopes: Vec<OperatorScope>,
-    /// Lifetime, such as `"2160h"`, from 1 s to 87600 h. Default: no expiry.
-    expires_in: Option<String>,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -53,7 +35,7 @@ pub struct OperatorKeySpec {
 /// database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let spec: OperatorKeySpec = json::parse(&call.body)?;
+    let spec: OperatorKeyCreate = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
     short_text(&mut findings, "/name", &spec.name, 200);
     let mut scopes = spec.scopes;
@@ -62,7 +44,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     if scopes.is_empty() {
         findings.wrong("/scopes", "must name at least one of read and admin");
     }
-    let life = life(&mut findings, spec.expires_in.as_deref());
+    let life = life(&mut findings, spec.expires_in.as_ref());
     findings.into_result()?;
     may_give(&call, scopes.iter().map(|scope| scope.as_str()))?;
     call.require_live().await?;
@@ -78,6 +60,5 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let info = created.ok_or_else(|| {
         Problem::new(Code::Conflict, "An operator key with this name already exists.")
     })?;
-    let (key, info) = (made.text.expose_secret(), OperatorKeyView::from(&info));
-    answer(StatusCode::CREATED, &NewOperatorKeyView { key, info })
+    answer(StatusCode::CREATED, &new_operator_key(info, made.text)?)
 }

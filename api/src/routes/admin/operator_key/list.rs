@@ -1,13 +1,13 @@
 //! `GET /v1/admin/operator-keys`: operators' keys, newest first. They are few: one page.
 
-use super::view::OperatorKeyView;
+use super::view::operator_key;
 use crate::answer::json;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
-use crate::pagination::Sheet;
 use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Page;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,6 +24,6 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let keys = store::operator_key::list(&call.state.admin).await?;
-    let data: Vec<_> = keys.iter().map(OperatorKeyView::from).collect();
-    json(StatusCode::OK, &Sheet { data, next_cursor: None })
+    let data = keys.into_iter().map(operator_key).collect::<Result<_, _>>()?;
+    json(StatusCode::OK, &Page::last(data))
 }

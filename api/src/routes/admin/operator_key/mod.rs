@@ -7,5 +7,3 @@ pub mod list;
 pub mod revoke;
 pub mod rotate;
 mod view;
-
-pub use view::{NewOperatorKeyView, OperatorKeyView};

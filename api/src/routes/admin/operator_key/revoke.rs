@@ -1,6 +1,6 @@
 //! `DELETE /v1/admin/operator-keys/{id}`: end an operator's key at once.
 
-use super::view::{OperatorKeyView, id_in_path, no_such_key};
+use super::view::{id_in_path, no_such_key, operator_key};
 use crate::answer::json as answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -32,5 +32,5 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     nothing(&call.body)?;
     let revoked = store::operator_key::revoke(&call.state.admin, id, call.by()).await?;
     let key = revoked.ok_or_else(no_such_key)?;
-    answer(StatusCode::OK, &OperatorKeyView::from(&key))
+    answer(StatusCode::OK, &operator_key(key)?)
 }

@@ -1,6 +1,6 @@
 //! `POST /v1/admin/operator-keys/{id}/rotate`: put a new key in the place of an operator's.
 
-use super::view::{NewOperatorKeyView, OperatorKeyView, id_in_path, may_give, no_such_key};
+use super::view::{id_in_path, may_give, new_operator_key, no_such_key, operator_key};
 use crate::answer::json as answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -8,11 +8,9 @@ use crate::problem::{Code, Problem};
 use crate::routes::keys::rotate::{already_rotated, overlap};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use secrecy::ExposeSecret;
-use serde::Serialize;
+use api_types::RotatedOperatorKey;
 use store::key::NewSecret;
 use store::operator_key::Rotated;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -27,16 +25,6 @@ pub const DOC: Doc = Doc {
     problems: &[Code::NotFound, Code::AlreadyRotated],
     ..Doc::EMPTY
 };
-
-/// Both keys.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = RotatedOperatorKey)]
-pub struct RotatedOperatorKeyView<'a> {
-    /// The new key.
-    new: NewOperatorKeyView<'a>,
-    /// The old key.
-    old: OperatorKeyView<'a>,
-}
 
 /// Answers.
 ///
@@ -56,12 +44,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
     match store::operator_key::rotate(db, (id, overlap), secret, call.by()).await? {
         Rotated::Done { new, old } => {
-            let (key, info) = (made.text.expose_secret(), OperatorKeyView::from(&*new));
-            let view = RotatedOperatorKeyView {
-                new: NewOperatorKeyView { key, info },
-                old: OperatorKeyView::from(&*old),
-            };
-            answer(StatusCode::CREATED, &view)
+            let (new, old) = (new_operator_key(*new, made.text)?, operator_key(*old)?);
+            answer(StatusCode::CREATED, &RotatedOperatorKey { new, old })
         }
         Rotated::Already => Err(already_rotated()),
         Rotated::NotFound => Err(no_such_key()),

@@ -3,58 +3,40 @@
 use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
 use crate::routes::keys::view::is_key_id;
-use domain::time::Timestamp;
-use serde::Serialize;
+use api_types::{KeyId, NewOperatorKey, OperatorKey};
+use secrecy::SecretString;
 use store::operator_key::OperatorKeyInfo;
-use utoipa::ToSchema;
 
-/// An operator key, without its secret.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = OperatorKey)]
-pub struct OperatorKeyView<'a> {
-    /// Id: the third part of the key.
-    id: &'a str,
-    /// Name of the operator.
-    name: &'a str,
-    /// Scopes; neither includes the other.
-    #[schema(value_type = Vec<super::super::super::super::openapi::words::OperatorScope>)]
-    scopes: &'a [String],
-    /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
-    /// Expiry; null: never.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    expires_at: Option<Timestamp>,
-    /// Last use, to within a minute; null: never.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    last_used_at: Option<Timestamp>,
-    /// The key that replaced it; both are valid until `expires_at`.
-    replaced_by: Option<&'a str>,
+/// The key of a record.
+///
+/// # Errors
+/// `internal` when a scope cannot be written, which would be a bug.
+pub(super) fn operator_key(key: OperatorKeyInfo) -> Result<OperatorKey, Problem> {
+    let scope = |scope: String| serde_json::from_value(scope.into());
+    let scopes = key.scopes.into_iter().map(scope).collect::<Result<_, _>>();
+    let malformed = |error: serde_json::Error| {
+        Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
+    };
+    Ok(OperatorKey {
+        id: key.id.into(),
+        name: key.name,
+        scopes: scopes.map_err(malformed)?,
+        created_at: key.created_at,
+        expires_at: key.expires_at,
+        last_used_at: key.last_used_at,
+        replaced_by: key.replaced_by.map(KeyId::from),
+    })
 }
 
-impl<'a> From<&'a OperatorKeyInfo> for OperatorKeyView<'a> {
-    fn from(key: &'a OperatorKeyInfo) -> Self {
-        Self {
-            id: &key.id,
-            name: &key.name,
-            scopes: &key.scopes,
-            created_at: key.created_at,
-            expires_at: key.expires_at,
-            last_used_at: key.last_used_at,
-            replaced_by: key.replaced_by.as_deref(),
-        }
-    }
-}
-
-/// A new operator key.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = NewOperatorKey)]
-pub struct NewOperatorKeyView<'a> {
-    /// The whole key, shown once.
-    pub(super) key: &'a str,
-    /// The rest.
-    #[serde(flatten)]
-    pub(super) info: OperatorKeyView<'a>,
+/// A new key, with its text.
+///
+/// # Errors
+/// As [`operator_key`].
+pub(super) fn new_operator_key(
+    info: OperatorKeyInfo,
+    text: SecretString,
+) -> Result<NewOperatorKey, Problem> {
+    Ok(NewOperatorKey { key: text.into(), info: operator_key(info)? })
 }
 
 /// The key named in the path.

@@ -8,10 +8,8 @@ use crate::problem::{Code, Problem};
 use crate::request::wanted_version;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::PlanName;
-use serde::Serialize;
+use api_types::DeletedPlan;
 use store::plan::Deleted;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -23,17 +21,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A deleted plan.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = DeletedPlan)]
-pub struct DeletedPlanView {
-    /// Its name.
-    #[schema(value_type = String)]
-    name: PlanName,
-    /// True.
-    deleted: bool,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -43,7 +30,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
     match store::plan::delete(&call.state.admin, &name, if_version, call.by()).await? {
-        Deleted::Yes => json(StatusCode::OK, &DeletedPlanView { name, deleted: true }),
+        Deleted::Yes => json(StatusCode::OK, &DeletedPlan { name, deleted: true }),
         Deleted::InUse => {
             let detail = format!(
                 "The plan `{name}` is in use, or is the plan of new tenants; move its tenants first."

@@ -1,13 +1,13 @@
 //! `GET /v1/admin/plans`: every plan, by name. They are few: one page.
 
-use super::view::PlanView;
+use super::view::plan;
 use crate::answer::json;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
-use crate::pagination::Sheet;
 use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Page;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,6 +24,5 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let plans = store::plan::list(&call.state.admin).await?;
-    let data: Vec<_> = plans.into_iter().map(PlanView::from).collect();
-    json(StatusCode::OK, &Sheet { data, next_cursor: None })
+    json(StatusCode::OK, &Page::last(plans.into_iter().map(plan).collect()))
 }

@@ -6,39 +6,20 @@ use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ETAG;
+use api_types::Plan;
 use domain::id::PlanName;
-use domain::plan::PlanLimits;
-use domain::time::Timestamp;
-use serde::Serialize;
 use store::plan::PlanRecord;
 
-/// A plan; its schema is [`crate::openapi::plan::Plan`].
-#[derive(Debug, Serialize)]
-pub struct PlanView {
-    name: String,
-    version: i64,
-    #[serde(flatten)]
-    limits: PlanLimits,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-}
-
-impl From<PlanRecord> for PlanView {
-    fn from(plan: PlanRecord) -> Self {
-        Self {
-            name: plan.name.to_string(),
-            version: plan.version,
-            limits: plan.limits,
-            created_at: plan.created_at,
-            updated_at: plan.updated_at,
-        }
-    }
+/// The plan of a record.
+pub(super) fn plan(plan: PlanRecord) -> Plan {
+    let PlanRecord { name, version, limits, created_at, updated_at, .. } = plan;
+    Plan { name, version, limits, created_at, updated_at }
 }
 
 /// Shows a plan, with its version as `ETag`.
-pub(super) fn shown(status: StatusCode, plan: PlanRecord) -> Result<HttpResponse, Problem> {
-    let tag = format!("\"{}\"", plan.version).parse();
-    let mut answer = raw_json(status, to_json(&PlanView::from(plan))?);
+pub(super) fn shown(status: StatusCode, record: PlanRecord) -> Result<HttpResponse, Problem> {
+    let tag = format!("\"{}\"", record.version).parse();
+    let mut answer = raw_json(status, to_json(&plan(record))?);
     if let Ok(tag) = tag {
         answer.headers_mut().insert(ETAG, tag);
     }

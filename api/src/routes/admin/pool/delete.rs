@@ -8,7 +8,7 @@ use crate::problem::{Code, Problem};
 use crate::request::wanted_version;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use serde_json::json as object;
+use api_types::DeletedPool;
 use store::pool::PoolDeleted;
 
 /// The document's words.
@@ -31,7 +31,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
     match store::pool::delete(&call.state.admin, &name, if_version, call.by()).await? {
-        PoolDeleted::Yes => json(StatusCode::OK, &object!({"name": name, "deleted": true})),
+        PoolDeleted::Yes => json(StatusCode::OK, &DeletedPool { deleted: true, name }),
         PoolDeleted::InUse => {
             let detail = format!(
                 "The pool `{name}` has executors or unfinished tasks, or is the default pool."

@@ -1,13 +1,13 @@
 //! `GET /v1/admin/pools`: every pool, by name. They are few: one page.
 
-use super::view::PoolView;
+use super::view::pool;
 use crate::answer::json;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
-use crate::pagination::Sheet;
 use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Page;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,6 +24,5 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let pools = store::pool::list_for_operator(&call.state.admin).await?;
-    let data: Vec<_> = pools.into_iter().map(PoolView::from).collect();
-    json(StatusCode::OK, &Sheet { data, next_cursor: None })
+    json(StatusCode::OK, &Page::last(pools.into_iter().map(pool).collect()))
 }

@@ -7,5 +7,3 @@ pub mod pause;
 pub mod put;
 pub mod resume;
 mod view;
-
-pub use view::{MaxExecutorView, PoolGrantsView, PoolPauseView, PoolView};

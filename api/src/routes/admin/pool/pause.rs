@@ -8,8 +8,7 @@ use crate::request::json;
 use crate::task::{Findings, short_text};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use serde::Deserialize;
-use utoipa::ToSchema;
+use api_types::request::PoolPause;
 
 /// Longest reason.
 const MAX_REASON: usize = 500;
@@ -25,16 +24,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Why.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = PoolPause)]
-pub struct PoolPauseSpec {
-    /// Reason, shown with the pool.
-    #[schema(min_length = 1, max_length = 500)]
-    reason: String,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -42,7 +31,7 @@ pub struct PoolPauseSpec {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
-    let PoolPauseSpec { reason } = json::parse(&call.body)?;
+    let PoolPause { reason } = json::parse(&call.body)?;
     let mut findings = Findings::default();
     short_text(&mut findings, "/reason", &reason, MAX_REASON);
     findings.into_result()?;

@@ -7,12 +7,10 @@ use crate::problem::{Code, FieldError, Problem};
 use crate::request::{json as body, wanted_version};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::{PlanName, TenantId};
+use api_types::request::{MaxExecutorPut, PoolGrantsPut, PoolPut};
 use domain::pool::{MaxExecutor, PoolGrants, PoolPolicy, PoolSettings};
 use domain::resources::Dimension;
-use serde::Deserialize;
 use store::pool::{PoolStored, PutPool};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -31,85 +29,23 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Permissions and grants of a pool.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = PoolPut)]
-pub struct PoolSpec {
-    /// Whether commands can use the network. Default false.
-    #[serde(default)]
-    command_network: bool,
-    /// Whether HTTP tasks can call private, loopback and link-local addresses. Default false.
-    #[serde(default)]
-    private_targets: bool,
-    /// Largest capacity of one executor. Default: no limit.
-    #[serde(default)]
-    max_executor: MaxExecutorSpec,
-    /// Who may use it. Default: no tenant.
-    #[serde(default)]
-    granted_to: GrantsSpec,
-}
-
-/// Largest capacity of one executor of a pool in each dimension: 0 to 2147483647; null (default): no limit.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schema(as = MaxExecutorPut)]
-pub struct MaxExecutorSpec {
-    /// Thousandths of a core.
-    #[schema(maximum = 2_147_483_647_u32)]
-    cpu_millis: Option<u32>,
-    /// MiB of memory.
-    #[schema(maximum = 2_147_483_647_u32)]
-    memory_mib: Option<u32>,
-    /// MiB of disk.
-    #[schema(maximum = 2_147_483_647_u32)]
-    disk_mib: Option<u32>,
-    /// Disk operations per second.
-    #[schema(maximum = 2_147_483_647_u32)]
-    iops: Option<u32>,
-    /// TCP ports.
-    #[schema(maximum = 2_147_483_647_u32)]
-    ports: Option<u32>,
-}
-
-impl MaxExecutorSpec {
-    fn checked(&self) -> Result<MaxExecutor, Problem> {
-        let Self { cpu_millis, memory_mib, disk_mib, iops, ports } = *self;
-        let limits = MaxExecutor { cpu_millis, memory_mib, disk_mib, iops, ports };
-        let too_large = |most: Option<u32>| most.is_some_and(|most| most > MaxExecutor::MOST);
-        let wrong = Dimension::ALL.into_iter().zip(limits.dimensions());
-        let errors: Vec<_> = wrong
-            .filter(|(_, most)| too_large(*most))
-            .map(|(dimension, _)| FieldError {
-                pointer: format!("/max_executor/{}", dimension.as_str()),
-                detail: format!("must be at most {}; null: no limit", MaxExecutor::MOST),
-            })
-            .collect();
-        if errors.is_empty() {
-            Ok(limits)
-        } else {
-            Err(Problem::with_errors(Code::ValidationFailed, errors))
-        }
+/// The largest executor, where each number can be stored.
+fn checked(spec: MaxExecutorPut) -> Result<MaxExecutor, Problem> {
+    let limits = MaxExecutor::from(spec);
+    let too_large = |most: Option<u32>| most.is_some_and(|most| most > MaxExecutor::MOST);
+    let wrong = Dimension::ALL.into_iter().zip(limits.dimensions());
+    let errors: Vec<_> = wrong
+        .filter(|(_, most)| too_large(*most))
+        .map(|(dimension, _)| FieldError {
+            pointer: format!("/max_executor/{}", dimension.as_str()),
+            detail: format!("must be at most {}; null: no limit", MaxExecutor::MOST),
+        })
+        .collect();
+    if errors.is_empty() {
+        Ok(limits)
+    } else {
+        Err(Problem::with_errors(Code::ValidationFailed, errors))
     }
-}
-
-/// Who may use a pool: everyone, the tenants on these plans, and these tenants. Grants beside `everyone` are kept, and count when it is
-/// taken away.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = PoolGrantsPut)]
-pub struct GrantsSpec {
-    /// Every tenant, also future ones. Default false.
-    #[serde(default)]
-    everyone: bool,
-    /// The tenants on these plans. Default: none; with `tenants` at most 300.
-    #[serde(default)]
-    #[schema(value_type = Vec<String>)]
-    plans: Vec<PlanName>,
-    /// These tenants. Default none.
-    #[serde(default)]
-    #[schema(value_type = Vec<String>)]
-    tenants: Vec<TenantId>,
 }
 
 /// Answers.
@@ -120,8 +56,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
-    let spec: PoolSpec = body::parse(&call.body)?;
-    let GrantsSpec { everyone, plans, tenants } = spec.granted_to;
+    let spec: PoolPut = body::parse(&call.body)?;
+    let PoolGrantsPut { everyone, plans, tenants } = spec.granted_to;
     if plans.len() + tenants.len() > PoolGrants::MOST {
         let detail = format!(
             "must have at most {} plans and tenants; grant it to a plan instead",
@@ -132,7 +68,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let (command_network, private_targets) = (spec.command_network, spec.private_targets);
     let settings = PoolSettings {
         policy: PoolPolicy { command_network, private_targets },
-        max_executor: spec.max_executor.checked()?,
+        max_executor: checked(spec.max_executor)?,
         grants: PoolGrants {
             everyone,
             plans: plans.iter().cloned().collect(),

@@ -6,102 +6,30 @@ use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ETAG;
+use api_types::{Pool, PoolGrants, PoolPaused};
 use domain::id::PoolName;
-use domain::pool::{MaxExecutor, PoolSettings};
-use domain::time::Timestamp;
-use serde::Serialize;
+use domain::pool::PoolSettings;
 use store::pool::PoolRecord;
-use utoipa::ToSchema;
 
-/// A pool.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Pool)]
-pub struct PoolView {
-    /// Its name.
-    name: String,
-    /// Version, from 1; counts changes of the fields below up to `granted_to`.
-    version: i64,
-    /// Whether commands can use the network.
-    command_network: bool,
-    /// Whether HTTP tasks can call private, loopback and link-local addresses.
-    private_targets: bool,
-    /// Largest capacity of one executor.
-    max_executor: MaxExecutorView,
-    /// Who may use it.
-    granted_to: PoolGrantsView,
-    /// The pause; null if not paused.
-    paused: Option<PoolPauseView>,
-}
-
-/// Largest capacity of one executor of a pool in each dimension; null: no limit.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = MaxExecutor)]
-pub struct MaxExecutorView {
-    /// Thousandths of a core.
-    cpu_millis: Option<u32>,
-    /// MiB of memory.
-    memory_mib: Option<u32>,
-    /// MiB of disk.
-    disk_mib: Option<u32>,
-    /// Disk operations per second.
-    iops: Option<u32>,
-    /// TCP ports.
-    ports: Option<u32>,
-}
-
-impl From<MaxExecutor> for MaxExecutorView {
-    fn from(limits: MaxExecutor) -> Self {
-        let MaxExecutor { cpu_millis, memory_mib, disk_mib, iops, ports } = limits;
-        Self { cpu_millis, memory_mib, disk_mib, iops, ports }
-    }
-}
-
-/// Who may use a pool.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PoolGrants)]
-pub struct PoolGrantsView {
-    /// Every tenant.
-    everyone: bool,
-    /// The tenants on these plans.
-    plans: Vec<String>,
-    /// These tenants.
-    tenants: Vec<String>,
-}
-
-/// Pause of a pool.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PoolPaused)]
-pub struct PoolPauseView {
-    /// Since when.
-    #[schema(value_type = String, format = DateTime)]
-    at: Timestamp,
-    /// Why.
-    reason: String,
-}
-
-impl From<PoolRecord> for PoolView {
-    fn from(pool: PoolRecord) -> Self {
-        let PoolSettings { policy, max_executor, grants } = pool.settings;
-        Self {
-            name: pool.name.to_string(),
-            version: pool.version,
-            command_network: policy.command_network,
-            private_targets: policy.private_targets,
-            max_executor: max_executor.into(),
-            granted_to: PoolGrantsView {
-                everyone: grants.everyone,
-                plans: grants.plans.iter().map(ToString::to_string).collect(),
-                tenants: grants.tenants.iter().map(ToString::to_string).collect(),
-            },
-            paused: pool.pause.map(|pause| PoolPauseView { at: pause.at, reason: pause.because }),
-        }
+/// The pool of a record.
+pub(super) fn pool(record: PoolRecord) -> Pool {
+    let PoolSettings { policy, max_executor, grants } = record.settings;
+    let domain::pool::PoolGrants { everyone, plans, tenants } = grants;
+    Pool {
+        name: record.name,
+        version: record.version,
+        command_network: policy.command_network,
+        private_targets: policy.private_targets,
+        max_executor: max_executor.into(),
+        granted_to: PoolGrants { everyone, plans, tenants },
+        paused: record.pause.map(|pause| PoolPaused { at: pause.at, reason: pause.because }),
     }
 }
 
 /// Shows a pool, with its version as `ETag`.
-pub(super) fn shown(status: StatusCode, pool: PoolRecord) -> Result<HttpResponse, Problem> {
-    let tag = format!("\"{}\"", pool.version).parse();
-    let mut answer = raw_json(status, to_json(&PoolView::from(pool))?);
+pub(super) fn shown(status: StatusCode, record: PoolRecord) -> Result<HttpResponse, Problem> {
+    let tag = format!("\"{}\"", record.version).parse();
+    let mut answer = raw_json(status, to_json(&pool(record))?);
     if let Ok(tag) = tag {
         answer.headers_mut().insert(ETAG, tag);
     }

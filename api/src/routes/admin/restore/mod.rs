@@ -3,5 +3,3 @@
 pub mod get;
 pub mod resume;
 mod view;
-
-pub use view::{OverdueScheduleView, RestoreView, UnfinishedTasksView};

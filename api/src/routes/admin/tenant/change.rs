@@ -7,10 +7,8 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::PlanName;
-use serde::{Deserialize, Deserializer};
-use store::tenant::{Changed, TenantChange};
-use utoipa::ToSchema;
+use api_types::request::TenantChange;
+use store::tenant::{self, Changed};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -23,26 +21,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Changes; omitted fields stay.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = TenantChange)]
-pub struct ChangeSpec {
-    /// Its plan.
-    #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    plan: Option<PlanName>,
-    /// Scheduling weight; null: the plan's.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<f64>)]
-    weight: Option<Option<f64>>,
-}
-
-/// Tells null from nothing.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -50,9 +28,9 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let id = id_of(&call).await?;
-    let spec: ChangeSpec = json::parse(&call.body)?;
+    let spec: TenantChange = json::parse(&call.body)?;
     check_weight(spec.weight.flatten())?;
-    let change = TenantChange { plan: spec.plan, weight: spec.weight };
+    let change = tenant::TenantChange { plan: spec.plan, weight: spec.weight };
     match store::tenant::change(&call.state.admin, id, &change, call.by()).await? {
         Changed::Yes => answer(&call, StatusCode::OK, id).await,
         Changed::NotFound => Err(unknown()),

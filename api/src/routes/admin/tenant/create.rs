@@ -7,11 +7,10 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::{PlanName, TenantId};
+use api_types::request::TenantCreate;
+use domain::id::TenantId;
 use domain::name::ParseTenantNameError;
-use serde::Deserialize;
 use store::tenant::{Created, NewTenant};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -22,29 +21,13 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A tenant to create.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = TenantCreate)]
-pub struct TenantSpec {
-    /// 1 to 200 visible characters, stored in Unicode NFKC with single spaces. Unique, ignoring case.
-    name: String,
-    /// Default: `default`.
-    #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    plan: PlanName,
-    /// Scheduling weight, more than 0, up to 1000. Default: the plan's.
-    #[serde(default)]
-    weight: Option<f64>,
-}
-
 /// Answers.
 ///
 /// # Errors
 /// What is wrong with it; `conflict` when the name is taken; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let spec: TenantSpec = json::parse(&call.body)?;
+    let spec: TenantCreate = json::parse(&call.body)?;
     let wrong = |error: ParseTenantNameError| {
         Problem::at(Code::ValidationFailed, "/name", error.to_string())
     };

@@ -1,14 +1,15 @@
 //! `GET /v1/admin/tenants`: the customers, newest first.
 
-use super::view::TenantView;
+use super::view::tenant;
 use crate::answer::json;
 use crate::call::OperatorCall;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
-use crate::pagination::{Page, Sheet};
+use crate::pagination::PageRequest;
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Page;
 use domain::id::TenantId;
 use domain::tenant::TenantState;
 
@@ -44,7 +45,7 @@ const NOBODY: TenantId = TenantId(uuid::Uuid::nil());
 /// What is wrong with the parameters; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     let state: Option<TenantState> = query.parsed("state", "active, suspended or deleted")?;
     let name = query.one("name")?;
     query.finish()?;
@@ -61,8 +62,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let more = page.cut(&mut found);
     let seal = |id: TenantId| call.state.sealer.seal(NOBODY, context, id.uuid().as_bytes());
     let next_cursor = found.last().filter(|_| more).map(|tenant| seal(tenant.id));
-    let data: Vec<_> = found.into_iter().map(TenantView::from).collect();
-    json(StatusCode::OK, &Sheet { data, next_cursor })
+    let data: Vec<_> = found.into_iter().map(tenant).collect();
+    json(StatusCode::OK, &Page { data, next_cursor })
 }
 
 /// A page of the tenant of this name, if there is one.
@@ -77,6 +78,6 @@ async fn named(
         None => None,
     };
     let found = found.filter(|tenant| state.is_none_or(|state| tenant.state == state));
-    let data: Vec<_> = found.into_iter().map(TenantView::from).collect();
-    json(StatusCode::OK, &Sheet { data, next_cursor: None })
+    let data: Vec<_> = found.into_iter().map(tenant).collect();
+    json(StatusCode::OK, &Page::last(data))
 }

@@ -8,5 +8,4 @@ pub mod put;
 pub mod stand;
 mod view;
 
-pub use view::TenantView;
 pub(in crate::routes::admin) use view::scope_of;

@@ -7,12 +7,10 @@ use crate::problem::{Code, Problem};
 use crate::request::{json as body, other_version, text_in_path, wanted_version};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::PlanName;
+use api_types::request::TenantPut;
 use domain::name::ParseTenantNameError;
 use domain::tenant::TenantState;
-use serde::Deserialize;
 use store::tenant::{PutTenant, TenantStored, WhichTenant};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -30,24 +28,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A tenant, all of it but its name.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = TenantPut)]
-pub struct PutSpec {
-    /// Default: `default`.
-    #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    plan: PlanName,
-    /// Scheduling weight, more than 0, up to 1000. Default: the plan's.
-    #[serde(default)]
-    weight: Option<f64>,
-    /// `active` or `suspended`. Default: `active`.
-    #[serde(default)]
-    #[schema(value_type = Option<super::super::super::super::openapi::words::TenantState>)]
-    state: Option<TenantState>,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -56,7 +36,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let which = which(&call)?;
     let if_version = wanted_version(call.request.headers())?;
-    let spec: PutSpec = body::parse(&call.body)?;
+    let spec: TenantPut = body::parse(&call.body)?;
     check_weight(spec.weight)?;
     if spec.state == Some(TenantState::Deleted) {
         let detail = "must be `active` or `suspended`; delete a tenant with DELETE";

@@ -6,58 +6,25 @@ use crate::problem::{Code, Problem};
 use crate::request::text_in_path;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Tenant;
 use domain::id::TenantId;
 use domain::tenant::TenantState;
-use domain::time::Timestamp;
-use serde::Serialize;
 use store::TenantScope;
 use store::tenant::TenantRecord;
-use utoipa::ToSchema;
 
-/// A customer.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Tenant)]
-pub struct TenantView {
-    /// `tenant_` and 32 hex digits.
-    id: String,
-    /// Version, from 1; counts changes of the fields below.
-    version: i64,
-    /// Its name; null after the purge.
-    name: Option<String>,
-    /// Its plan.
-    plan: String,
-    /// Scheduling weight; null: the plan's.
-    weight: Option<f64>,
-    #[schema(value_type = super::super::super::super::openapi::words::TenantState)]
-    state: &'static str,
-    /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
-    /// When it was suspended; null if it is not.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    suspended_at: Option<Timestamp>,
-    /// When it was deleted.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    deleted_at: Option<Timestamp>,
-    /// When its data was purged.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    purged_at: Option<Timestamp>,
-}
-
-impl From<TenantRecord> for TenantView {
-    fn from(tenant: TenantRecord) -> Self {
-        Self {
-            id: tenant.id.to_string(),
-            version: tenant.version,
-            name: tenant.name,
-            plan: tenant.plan.to_string(),
-            weight: tenant.weight,
-            state: tenant.state.as_str(),
-            created_at: tenant.created_at,
-            suspended_at: tenant.suspended_at,
-            deleted_at: tenant.deleted_at,
-            purged_at: tenant.purged_at,
-        }
+/// The tenant of a record.
+pub(super) fn tenant(record: TenantRecord) -> Tenant {
+    Tenant {
+        id: record.id,
+        version: record.version,
+        name: record.name,
+        plan: record.plan,
+        weight: record.weight,
+        state: record.state.into(),
+        created_at: record.created_at,
+        suspended_at: record.suspended_at,
+        deleted_at: record.deleted_at,
+        purged_at: record.purged_at,
     }
 }
 
@@ -72,8 +39,8 @@ pub(super) async fn id_of(call: &OperatorCall) -> Result<TenantId, Problem> {
 }
 
 /// Shows a tenant, with its version as `ETag`.
-pub(super) fn shown(status: StatusCode, tenant: TenantRecord) -> Result<HttpResponse, Problem> {
-    versioned(status, tenant.version, &TenantView::from(tenant))
+pub(super) fn shown(status: StatusCode, record: TenantRecord) -> Result<HttpResponse, Problem> {
+    versioned(status, record.version, &tenant(record))
 }
 
 /// Answers with the tenant as it is now.
@@ -82,8 +49,8 @@ pub(super) async fn answer(
     status: StatusCode,
     id: TenantId,
 ) -> Result<HttpResponse, Problem> {
-    let tenant = store::tenant::get(&call.state.admin, id).await?.ok_or_else(unknown)?;
-    json(status, &TenantView::from(tenant))
+    let found = store::tenant::get(&call.state.admin, id).await?.ok_or_else(unknown)?;
+    json(status, &tenant(found))
 }
 
 /// The rows of the tenant named in the path, for a route beneath it. A deleted one has none.

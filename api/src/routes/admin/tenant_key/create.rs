@@ -7,12 +7,11 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::routes::admin::tenant::scope_of;
-use crate::routes::keys::create::KeySpec;
-use crate::routes::keys::view::NewKeyView;
+use crate::routes::keys::create::checked;
+use crate::routes::keys::view::new_key;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use runtime::clock::wall;
-use secrecy::ExposeSecret;
 use store::idempotency::Once;
 use store::key::{Created, NewKey};
 
@@ -32,8 +31,7 @@ pub const DOC: Doc = Doc {
 /// `not_found`; `validation_failed`; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let spec: KeySpec = json::parse(&call.body)?;
-    let (name, scopes, life) = spec.checked()?;
+    let (name, scopes, life) = checked(json::parse(&call.body)?)?;
     let scope = scope_of(&call).await?;
     call.require_live().await?;
     let made = call.state.authenticator.generate_key()?;
@@ -49,7 +47,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     // No user makes it, and no idempotency key was given: what remains is that it is there.
     match store::key::create_own(db, &scope, (new, None), None, |_| Vec::new()).await? {
         Once::Done(Created::Done(key)) => {
-            answer(StatusCode::CREATED, &NewKeyView::new(&key, Some(made.text.expose_secret())))
+            answer(StatusCode::CREATED, &new_key(*key, Some(made.text)))
         }
         Once::Done(Created::MayNot | Created::ActorEnded)
         | Once::Replayed { .. }

@@ -1,16 +1,17 @@
 //! `GET /v1/admin/tenants/{id}/keys`: a tenant's API keys, newest first.
 
-use crate::answer::append_json;
+use crate::answer::json;
 use crate::call::OperatorCall;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, answer_page, outdated_cursor};
+use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::routes::admin::tenant::scope_of;
 use crate::routes::keys::list::{read, written};
-use crate::routes::keys::view::KeyView;
+use crate::routes::keys::view::api_key;
 use actix_web::HttpResponse;
-use store::key::KeyInfo;
+use actix_web::http::StatusCode;
+use api_types::{ApiKey, Page};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -25,12 +26,20 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `not_found`; `invalid_parameter`, `invalid_cursor`; what the database said.
+/// As [`list`].
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    json(StatusCode::OK, &list(&call).await?)
+}
+
+/// One page of the list.
+///
+/// # Errors
+/// `not_found`; `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn list(call: &OperatorCall) -> Result<Page<ApiKey>, Problem> {
     let mut query = call.query()?;
-    let page = Page::take(&mut query)?;
+    let page = PageRequest::take(&mut query)?;
     query.finish()?;
-    let scope = scope_of(&call).await?;
+    let scope = scope_of(call).await?;
     let (sealer, tenant) = (&call.state.sealer, scope.tenant());
     let context = Context::new(List::Keys, ["operator"]);
     let after = page.position(sealer, tenant, context)?;
@@ -38,6 +47,6 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let db = &call.state.api;
     let mut keys = store::key::list(db, &scope, None, after.as_ref(), page.limit + 1).await?;
     let more = page.cut(&mut keys);
-    let view = |key: &KeyInfo, out: &mut Vec<u8>| append_json(out, &KeyView::from(key));
-    answer_page(&keys, more, view, |key| sealer.seal(tenant, context, &written(key)))
+    let seal = |place: Vec<u8>| sealer.seal(tenant, context, &place);
+    pagination::page(keys, more, |key| Ok(api_key(key)), written, seal)
 }

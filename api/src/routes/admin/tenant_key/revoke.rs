@@ -7,7 +7,7 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use crate::routes::admin::tenant::scope_of;
-use crate::routes::keys::view::{KeyView, no_such_key};
+use crate::routes::keys::view::{api_key, no_such_key};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
@@ -34,6 +34,5 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let scope = scope_of(&call).await?;
     let id = key_in_path(&call)?;
     let revoked = store::key::revoke(&call.state.api, &scope, None, id).await?;
-    let key = revoked.ok_or_else(no_such_key)?;
-    answer(StatusCode::OK, &KeyView::from(&key))
+    answer(StatusCode::OK, &api_key(revoked.ok_or_else(no_such_key)?))
 }

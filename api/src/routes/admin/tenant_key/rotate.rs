@@ -7,11 +7,11 @@ use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::routes::admin::tenant::scope_of;
-use crate::routes::keys::rotate::{RotatedView, already_rotated, overlap};
-use crate::routes::keys::view::{KeyView, NewKeyView, no_such_key};
+use crate::routes::keys::rotate::{already_rotated, overlap};
+use crate::routes::keys::view::{api_key, new_key, no_such_key};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use secrecy::ExposeSecret;
+use api_types::RotatedApiKey;
 use store::idempotency::Once;
 use store::key::{NewSecret, Rotated, Rotation};
 
@@ -45,8 +45,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let nothing_kept = (None, |_: &_, _: &_| Vec::new());
     match store::key::rotate(&call.state.api, &scope, rotation, secret, nothing_kept).await? {
         Once::Done(Rotated::Done { new, old }) => {
-            let new = NewKeyView::new(&new, Some(made.text.expose_secret()));
-            answer(StatusCode::CREATED, &RotatedView { new, old: KeyView::from(&*old) })
+            let new = new_key(*new, Some(made.text));
+            answer(StatusCode::CREATED, &RotatedApiKey { new, old: api_key(*old) })
         }
         Once::Done(Rotated::Already) => Err(already_rotated()),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),

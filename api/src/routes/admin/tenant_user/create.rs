@@ -7,18 +7,14 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::routes::admin::tenant::scope_of;
-use crate::routes::users::create::NewUserView;
-use crate::routes::users::view::check_email;
+use crate::routes::users::view::{check_email, new_user};
 use crate::task::Findings;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::access::Role;
+use api_types::request::UserInvite;
 use domain::id::UserId;
-use secrecy::ExposeSecret;
-use serde::Deserialize;
 use store::idempotency::Once;
 use store::user::{Created, NewUser};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -30,26 +26,13 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A user to invite.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = UserInvite)]
-pub struct InviteSpec {
-    /// E-mail address; unique in the tenant. Stored in lower case.
-    #[schema(max_length = 254)]
-    email: String,
-    /// Role of the user.
-    #[schema(value_type = super::super::super::super::openapi::words::Role)]
-    role: Role,
-}
-
 /// Answers.
 ///
 /// # Errors
 /// `not_found`; `validation_failed`, for an address that is taken, too; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let spec: InviteSpec = json::parse(&call.body)?;
+    let spec: UserInvite = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
     let email = check_email(&mut findings, &spec.email);
     findings.into_result()?;
@@ -59,7 +42,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let new = NewUser { id: UserId::fresh(), email, role: spec.role, entry };
     match store::user::create(&call.state.api, &scope, new, None, |_| Vec::new()).await? {
         Once::Done(Created::Done(user)) => {
-            answer(StatusCode::CREATED, &NewUserView::new(&user, Some(token.expose_secret())))
+            answer(StatusCode::CREATED, &new_user(user, Some(token)))
         }
         Once::Done(Created::EmailTaken) => {
             let detail = "belongs to another user of the tenant";

@@ -5,7 +5,7 @@ use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::routes::admin::tenant::scope_of;
-use crate::routes::users::view::{UserView, find, named_in_path};
+use crate::routes::users::view::{find, named_in_path, user};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
@@ -30,6 +30,6 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let scope = scope_of(&call).await?;
-    let user = find(&call.state.api, &scope, named_in_path(&call.request, "login")?).await?;
-    versioned(StatusCode::OK, user.version, &UserView::from(&user))
+    let found = find(&call.state.api, &scope, named_in_path(&call.request, "login")?).await?;
+    versioned(StatusCode::OK, found.version, &user(found))
 }

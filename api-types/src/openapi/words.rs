@@ -1,6 +1,5 @@
 //! The domain's words as schemas, made from the domain itself so that they cannot differ.
 
-use crate::problem::Code;
 use domain::task::AttemptOutcome;
 use std::borrow::Cow;
 use utoipa::openapi::schema::{
@@ -8,15 +7,6 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
-
-/// Whether a schedule fires, as shown.
-pub const SCHEDULE_STATES: [&str; 3] = ["active", "paused", "over"];
-
-/// What there is to say of a due time, as shown.
-pub const DUE_MARKS: [&str; 4] = ["shifted", "repeated", "again", "change_day"];
-
-/// What a cancel can have done, as shown.
-pub const CANCELS: [&str; 4] = ["cancelled", "requested", "already_requested", "already_ended"];
 
 macro_rules! word {
     ($(#[$doc:meta])* $name:ident, $values:expr) => {
@@ -90,11 +80,6 @@ word!(
     std::iter::once("running").chain(AttemptOutcome::ALL.iter().map(|outcome| outcome.as_str()))
 );
 word!(
-    /// Result of a cancel.
-    Cancel,
-    CANCELS
-);
-word!(
     /// Basis of the estimated start, or why there is none.
     EtaBasis,
     domain::explain::Basis::ALL.iter().map(|basis| basis.as_str())
@@ -125,34 +110,14 @@ word!(
     ["fixed_rate", "fixed_delay"]
 );
 word!(
-    /// State of a schedule.
-    ScheduleState,
-    SCHEDULE_STATES
-);
-word!(
     /// Outcome of a due time.
     FireOutcome,
     domain::schedule::Outcome::ALL.iter().map(|outcome| outcome.as_str())
 );
 word!(
-    /// Origin of a fire.
-    FireKind,
-    store::schedule::FireKind::ALL.map(store::schedule::FireKind::as_str)
-);
-word!(
-    /// How a clock change affects a due time.
-    DueMark,
-    DUE_MARKS
-);
-word!(
     /// State of a tenant.
     TenantState,
     domain::tenant::TenantState::ALL.map(domain::tenant::TenantState::as_str)
-);
-word!(
-    /// Output stream of a task.
-    LogStream,
-    [store::output::Stream::Stdout, store::output::Stream::Stderr].map(store::output::Stream::as_str)
 );
 word!(
     /// A day of the week.
@@ -164,11 +129,28 @@ word!(
     LastDay,
     ["last"]
 );
-word!(
-    /// Error code, for programs.
-    ProblemCode,
-    Code::ALL.map(|code| code.info().code)
-);
+
+macro_rules! request {
+    ($($name:ident)*) => {$(
+        /// The schema of this name, which the server has beside its parser of requests.
+        #[derive(Debug)]
+        pub struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                Ref::from_schema_name(stringify!($name)).into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )*};
+}
+
+request!(TaskSubmit Resources Run Retry Timing Misfire);
 
 macro_rules! schema {
     ($(#[$doc:meta])* $name:ident, $schema:expr) => {

@@ -1,13 +1,13 @@
-//! Plans.
+//! Plans, as operators see them.
 
+use crate::DateTime;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
-use domain::time::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A plan.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A plan, its limits beside its name; its schema is made from the table of limits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "PlanFields")]
 pub struct Plan {
     /// Its name.
@@ -15,27 +15,21 @@ pub struct Plan {
     /// Version, from 1; counts changes.
     pub version: i64,
     /// Its limits.
+    #[serde(flatten)]
     pub limits: PlanLimits,
     /// When it was created.
-    pub created_at: Timestamp,
+    pub created_at: DateTime,
     /// When it was last changed.
-    pub updated_at: Timestamp,
+    pub updated_at: DateTime,
 }
 
-/// A plan that was deleted.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct DeletedPlan {
-    /// Its name.
-    pub name: PlanName,
-}
-
-/// The fields as the API has them, side by side.
+/// The fields as they are received.
 #[derive(Deserialize)]
 struct PlanFields {
     name: PlanName,
     version: i64,
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    created_at: DateTime,
+    updated_at: DateTime,
     #[serde(flatten)]
     limits: Map<String, Value>,
 }
@@ -49,4 +43,15 @@ impl TryFrom<PlanFields> for Plan {
         let limits = PlanLimits::from_stored(&Value::Object(limits).to_string())?;
         Ok(Self { name, version, limits, created_at, updated_at })
     }
+}
+
+/// A deleted plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DeletedPlan {
+    /// Its name.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub name: PlanName,
+    /// True.
+    pub deleted: bool,
 }

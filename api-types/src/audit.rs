@@ -1,0 +1,98 @@
+//! The audit log.
+
+use crate::{DateTime, Extensible};
+use domain::id::{AuditId, TenantId};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// An action or a failed attempt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditEntry {
+    /// Its id.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub id: AuditId,
+    /// Position in the tenant's chain, from 1; null until it is sealed after a few seconds.
+    pub position: Option<u64>,
+    /// The tenant; null for entries of the platform.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub tenant: Option<TenantId>,
+    /// When.
+    pub at: DateTime,
+    /// Who.
+    pub actor: AuditActor,
+    /// The request id, as in `X-Request-Id`; null if not over HTTP.
+    pub request_id: Option<String>,
+    /// The action, such as `key.create`; `session.refused` and `session.reused` for failed attempts.
+    pub action: String,
+    /// To what.
+    pub target: AuditTarget,
+    /// The target before; null if it did not exist.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub before: Option<Box<RawValue>>,
+    /// The target after; null if it was removed.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub after: Option<Box<RawValue>>,
+}
+
+/// The actor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditActor {
+    /// `operator`, `key`, `user`, `nobody` (no good credential) or `system` (a command on the database).
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub kind: Extensible<ActorKind>,
+    /// Which one.
+    pub id: Option<String>,
+    /// The credential: the id of a key or of a sign-in.
+    pub key_id: Option<String>,
+}
+
+/// Kind of an actor.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    /// An operator, by an operator key.
+    Operator,
+    /// An API key.
+    Key,
+    /// A signed-in user.
+    User,
+    /// No good credential.
+    Nobody,
+    /// A command on the database.
+    System,
+}
+
+impl ActorKind {
+    /// Every one.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// The target of an action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditTarget {
+    /// Its kind, such as `key` or `user`.
+    pub kind: String,
+    /// Its id; null if unknown.
+    pub id: Option<String>,
+}

@@ -1,0 +1,70 @@
+//! The wire types of the HTTP API: answers, requests, ids, limits and error codes.
+//!
+//! Defined once, for the server, which writes answers and derives its OpenAPI document from them (feature `openapi`), and for its
+//! clients, which read them. Unknown fields of answers are ignored; an enum value that this version does not know is
+//! [`Extensible::Other`]. Ids are those of `domain::id`.
+#![warn(missing_docs)]
+
+mod attempt;
+mod audit;
+mod batch;
+mod concurrency;
+mod error_code;
+mod executor;
+mod explanation;
+mod extensible;
+mod key;
+mod key_id;
+mod limits;
+mod log;
+#[cfg(feature = "openapi")]
+pub mod openapi;
+mod operator;
+mod page;
+mod plan;
+mod pool;
+mod problem;
+pub mod request;
+mod restore;
+mod schedule;
+mod secret;
+mod session;
+mod task;
+mod tenant;
+mod time;
+mod usage;
+mod user;
+
+pub use attempt::{Attempt, AttemptState};
+pub use audit::{ActorKind, AuditActor, AuditEntry, AuditTarget};
+pub use batch::{BatchItem, BatchResult, BatchSummary, BatchTask, TaskState};
+pub use concurrency::{ConcurrencyLimit, ConcurrencyUse};
+pub use error_code::{ErrorCode, ErrorCodeInfo};
+pub use executor::{Executor, Quantities};
+pub use explanation::{Explanation, StartEstimate};
+pub use extensible::Extensible;
+pub use key::{ApiKey, NewApiKey, RotatedApiKey};
+pub use key_id::KeyId;
+pub use limits::{
+    LimitSource, LimitWarning, LimitWarningKind, Limits, QuotaUse, RateName, RateUse,
+};
+pub use log::{FollowedState, LogChunk, LogChunkJson, Stream};
+pub use operator::{NewOperatorKey, Operator, OperatorKey, RotatedOperatorKey};
+pub use page::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page, PageRequest};
+pub use plan::{DeletedPlan, Plan};
+pub use pool::{DeletedPool, MaxExecutor, Pool, PoolGrants, PoolPaused};
+pub use problem::{FieldError, Problem};
+pub use restore::{OverdueSchedule, Restore, UnfinishedTasks};
+pub use schedule::{
+    DeletedSchedule, DueMark, Fire, FireKind, Schedule, ScheduleBackfillPlan, ScheduleDue,
+    SchedulePaused, SchedulePreview, ScheduleState, ScheduleTask,
+};
+pub use secret::Secret;
+pub use session::{
+    AcceptedUser, OwnKey, OwnUser, PasswordChanged, Session, SignedIn, SignedOut, TokenType, WhoAmI,
+};
+pub use task::{CancelResult, CancelledTask, Retry, Task, TaskWarning, WarningCode};
+pub use tenant::Tenant;
+pub use time::DateTime;
+pub use usage::{Usage, UsageAmounts, UsageOfDay};
+pub use user::{NewUser, User, UserState};
