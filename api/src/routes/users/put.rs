@@ -92,7 +92,7 @@ impl Asked {
 /// Answers.
 ///
 /// # Errors
-/// As [`Asked::of`] and [`Asked::store`]; `scope_missing` for a role beyond the caller's.
+/// As `Asked::of` and `Asked::store`; `scope_missing` for a role beyond the caller's.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let asked = Asked::of(&call.request, "id", &call.body)?;

@@ -24,7 +24,7 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// As [`Asked::of`] and [`Asked::store`]; what the database said.
+/// As `Asked::of` and `Asked::store`; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let asked = Asked::of(&call.request, "login", &call.body)?;
