@@ -1,10 +1,10 @@
-//! Looks at all followed tasks of the process together, and tells each stream when something has changed.
+//! Polls the state of all followed tasks of the process together, and notifies each stream when something has changed.
 //!
-//! One listener for wake-ups, and looks at most every 25 ms and at least every 200 ms. While a tenant has a follower here, this process is
-//! a consumer of its events: one statement a look says which of its followed tasks have changed, and only those are read, and those that
-//! run, whose output may have grown. Statements that were under way when it became a consumer may have changed a task without an event, and
-//! a crash of Postgres may take back what was read of the log, so all are read now and then, and often in the first seconds. While nobody follows, nothing is asked. A failed look is no news: the next
-//! one tells.
+//! One listener for wake-ups; a poll at most every 25 ms and at least every 200 ms. While a tenant has a follower here, this process is a
+//! consumer of its events: one statement per poll says which of its followed tasks have changed. Only those are read, and those that run,
+//! whose output may have grown. All are read every 2 s, and in each poll of the first 10 s: statements that were under way when the
+//! process became a consumer may have changed a task without an event, and a crash of Postgres may take back events that were read. While
+//! nobody follows, nothing is asked. A failed poll changes nothing; the next one reads again.
 
 use bus::{Bus, Topic};
 use domain::id::{NodeId, TaskId, TenantId};
@@ -26,7 +26,7 @@ use tokio::sync::{Notify, watch};
 const POLL: Duration = Duration::from_millis(200);
 /// Wake-ups of all executors come as one: a busy installation raises hundreds a second.
 const PAUSE: Duration = Duration::from_millis(25);
-/// Tenants looked at side by side: they must leave connections to requests.
+/// Tenants polled side by side: they must leave connections to requests.
 const AT_ONCE: usize = 2;
 /// Tasks of one statement.
 const GROUP: usize = 200;
@@ -34,11 +34,11 @@ const GROUP: usize = 200;
 const TERM: Duration = Duration::from_secs(60);
 /// All followed tasks of a tenant are read so often, whatever the events say.
 const READ_ALL: Duration = Duration::from_secs(2);
-/// For so long after the first look at a tenant, all of its followed tasks are read in each: longer than a statement that changes tasks
+/// For so long after the first poll of a tenant, all of its followed tasks are read in each: longer than a statement that changes tasks
 /// takes.
 const BEGINNING: Duration = Duration::from_secs(10);
 
-/// What a stream hears: the latest pulse of its task, `None` before the first look.
+/// What a stream hears: the latest pulse of its task, `None` before the first poll.
 pub(crate) type Pulses = watch::Receiver<Option<Pulse>>;
 
 type Followed = HashMap<TenantId, HashMap<TaskId, watch::Sender<Option<Pulse>>>>;
@@ -50,7 +50,7 @@ pub(crate) struct Hub {
     joined: Arc<Notify>,
 }
 
-/// How far the looks at one tenant have come.
+/// How far the polls of one tenant have come.
 struct Progress {
     began: Instant,
     renewed: Option<Instant>,
@@ -71,25 +71,25 @@ impl Hub {
         pulses
     }
 
-    /// Looks until the shutdown.
+    /// Polls until the shutdown.
     pub(crate) async fn run(self, db: ApiDb, bus: Bus, shutdown: Shutdown) {
         let wakeups = bus.wakeups(&[Topic::Output]);
-        let looks = Looks { db, hub: self, consumer: format!("live_{}", NodeId::fresh()) };
+        let poller = Poller { db, hub: self, consumer: format!("live_{}", NodeId::fresh()) };
         let mut progress = HashMap::new();
         while !shutdown.is_cancelled() {
-            let idle = looks.hub.followed.lock().is_empty();
+            let idle = poller.hub.followed.lock().is_empty();
             tokio::select! {
                 () = shutdown.cancelled() => break,
-                () = looks.hub.joined.notified() => {}
+                () = poller.hub.joined.notified() => {}
                 _ = wakeups.next(), if !idle => {}
                 () = sleep(POLL), if !idle => {}
             }
             let began = monotonic();
-            looks.look(&mut progress).await;
+            poller.poll(&mut progress).await;
             shutdown.sleep(PAUSE.saturating_sub(began.elapsed())).await;
         }
         for tenant in progress.into_keys() {
-            looks.leave(tenant).await;
+            poller.leave(tenant).await;
         }
     }
 
@@ -121,17 +121,17 @@ impl Hub {
     }
 }
 
-/// What looks at the database for all streams of the process.
-struct Looks {
+/// Polls the database for all streams of the process.
+struct Poller {
     db: ApiDb,
     hub: Hub,
     /// The name under which it follows tenants.
     consumer: String,
 }
 
-impl Looks {
-    /// One look at everything that is followed.
-    async fn look(&self, progress: &mut HashMap<TenantId, Progress>) {
+impl Poller {
+    /// One poll of everything that is followed.
+    async fn poll(&self, progress: &mut HashMap<TenantId, Progress>) {
         let followed = self.hub.tasks();
         let left: Vec<_> =
             progress.keys().filter(|tenant| !followed.contains_key(tenant)).copied().collect();
@@ -139,27 +139,27 @@ impl Looks {
             progress.remove(&tenant);
             self.leave(tenant).await;
         }
-        let looks: Vec<_> = followed
+        let due: Vec<_> = followed
             .into_iter()
             .map(|(tenant, tasks)| (tenant, tasks, progress.remove(&tenant)))
             .collect();
-        let looked: Vec<_> = futures::stream::iter(looks)
+        let polled: Vec<_> = futures::stream::iter(due)
             .map(|(tenant, tasks, before)| async move {
                 let mut progress = before.unwrap_or_else(Progress::begin);
-                if let Err(error) = self.look_at(tenant, &tasks, &mut progress).await {
+                if let Err(error) = self.poll_tenant(tenant, &tasks, &mut progress).await {
                     let error = ErrorChain(&error).to_string();
-                    tracing::debug!(error, "Followed tasks cannot be looked at: {error}");
+                    tracing::debug!(error, "Followed tasks cannot be read: {error}");
                 }
                 (tenant, progress)
             })
             .buffer_unordered(AT_ONCE)
             .collect()
             .await;
-        progress.extend(looked);
+        progress.extend(polled);
     }
 
-    /// One look at what is followed of one tenant.
-    async fn look_at(
+    /// One poll of what is followed of one tenant.
+    async fn poll_tenant(
         &self,
         tenant: TenantId,
         tasks: &[(TaskId, Option<Pulse>)],

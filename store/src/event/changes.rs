@@ -1,4 +1,4 @@
-//! Which tasks of one tenant have changed since the last look.
+//! Which tasks of one tenant have changed since the last read.
 
 use crate::connect::ApiDb;
 use crate::scoped::scoped_read_for_all;
@@ -10,16 +10,16 @@ use domain::id::TaskId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Horizon(i64);
 
-/// What was found in one look.
+/// What one read found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
-    /// Where the next look goes on.
+    /// Where the next read goes on.
     pub horizon: Option<Horizon>,
     /// Each task that changed, in any order.
     pub tasks: Vec<TaskId>,
 }
 
-/// Which of `tasks` have changed since the look that gave `since`; without it none, only where to go on from.
+/// Which of `tasks` have changed since the read that gave `since`; without it none, only where to go on from.
 ///
 /// # Errors
 /// When the database cannot answer.

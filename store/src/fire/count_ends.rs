@@ -1,7 +1,7 @@
 //! How the tasks of schedules end that pause when too many fail one after the other.
 //!
 //! Such a task names its schedule (`task.counted_by`), so that the statement that ends it also writes an event for that schedule.
-//! Whoever counts moves the cursor of the consumer `schedules` in the same transaction: each end counts once, however many look. The
+//! Whoever counts moves the cursor of the consumer `schedules` in the same transaction: each end counts once, however many schedulers run. The
 //! pause is stored under the lock that a fire takes: no due time after it makes a task.
 
 use super::Due;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// Its row in `event_cursor`.
 const CONSUMER: &str = "schedules";
 
-/// What one look counted.
+/// What one transaction counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CountedEnds {
     /// Ends of tasks.

@@ -1,7 +1,7 @@
 //! Changes of tasks' states: the one place in the source that writes them to the event log.
 //!
 //! A statement that moves tasks brings its own first part, and [`change_tasks`] adds the events. Written are those of tenants that somebody
-//! follows, and those ends that a schedule counts; all others cost one look per row. A test refuses a second place.
+//! follows, and those ends that a schedule counts; all others cost one index probe per row. A test refuses a second place.
 
 /// A checked query that begins with `$text` (`with …`) and writes an event for each row of `$changes`, a `select` of the tenant, the id,
 /// the attempt, the state that the task is in from now on, the reason, the exit code and, for the end of a task, its column `counted_by`
@@ -13,7 +13,7 @@ macro_rules! change_tasks {
     ) => {
         sqlx::query!(
             $text $(+ $more_text)*
-            // As an array, or the planner may read all consumers at once, which are few only as long as it has a look at them.
+            // As an array, or the planner may read all consumers at once, which it takes to be few.
             + ", event as (
                 insert into task_event (tenant_id, kind, task_id, attempt, state, reason, exit_code, schedule_id)
                 select c.tenant_id, 'task_changed', c.id, c.attempt, c.state, c.reason, c.exit_code, c.counted_by
