@@ -1,7 +1,7 @@
--- The event log: what changed, for whoever follows a tenant's tasks, schedules and quotas.
+-- The event log: what changed, for the consumers of a tenant's tasks, schedules and quotas.
 --
 -- The statement that changes something writes its event, in the same transaction. Events of tasks are written for tenants that have a
--- row in `event_consumer`, and for tasks that a schedule counts (`task.counted_by`): who has neither pays for one look per row. Events
+-- row in `event_consumer`, and for tasks that a schedule counts (`task.counted_by`): all others cost one index probe per row. Events
 -- without a task, which are rare and which every tenant can read, are always written.
 --
 -- A reader goes on from a cursor (`txid`, `seq`). Transactions commit in another order than they begin in, so what a reader may see ends
@@ -43,7 +43,7 @@ create index task_event_counted on task_event (txid, seq) where schedule_id is n
 create index task_event_warnings on task_event (tenant_id, at) where task_id is null;
 create table task_event_default partition of task_event default;
 
--- Who follows a tenant, until when. Only that there is one is asked by those who write events.
+-- Consumers of a tenant's events, each for a term. Statements that write events read only whether there is one.
 create table event_consumer (
     tenant_id uuid not null references tenant (id),
     -- Such as `live_` and the id of an api process.
@@ -130,7 +130,7 @@ grant select on event_consumer to berth_rm;
 grant select, delete on event_consumer to berth_scheduler;
 grant select, update on event_cursor to berth_scheduler;
 
--- What was told before, and what schedulers of the release before tell meanwhile: a later release drops `tenant_event` and its trigger.
+-- Warnings of before, and those that schedulers of the release before still write: a later release drops `tenant_event` and its trigger.
 insert into task_event (tenant_id, at, kind, detail) select tenant_id, at, kind, detail from tenant_event order by at, id;
 delete from tenant_event;
 create function berth_tenant_event() returns trigger

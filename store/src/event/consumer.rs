@@ -1,4 +1,4 @@
-//! Who follows a tenant's tasks, until when: those who change tasks write events only while somebody does.
+//! Consumers of a tenant's events, each for a term: events of its tasks are written only while it has one.
 
 use crate::connect::ApiDb;
 use crate::scoped::scoped_for_all;
@@ -7,7 +7,7 @@ use crate::{StoreError, TenantScope};
 use domain::time::millis;
 use std::time::Duration;
 
-/// Says that `consumer` follows this tenant for the next `term`; repeating it extends the term. Statements that are under way meanwhile may
+/// Registers `consumer` for this tenant for the next `term`; repeating it extends the term. Statements that are under way meanwhile may
 /// still change tasks without an event.
 ///
 /// # Errors
@@ -31,7 +31,7 @@ pub async fn follow(
     named("commit", tx.commit()).await
 }
 
-/// Says that `consumer` follows this tenant no more.
+/// Removes `consumer` from this tenant.
 ///
 /// # Errors
 /// When the database cannot answer; then its term ends by itself.

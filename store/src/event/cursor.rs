@@ -1,8 +1,8 @@
 //! How far a consumer of all tenants' events has come.
 //!
 //! A row of `event_cursor`, locked by the one that reads on and moved in the transaction that also writes what follows from the events: so
-//! each has its effect once, whoever is killed when. The row also has the time at which it was moved: an event behind the cursor was written
-//! less than a day before that, as no transaction lasts longer, so that the days before need not be looked at.
+//! each has its effect once, also if a process is killed at any step. The row also has the time at which it was moved: an event behind the
+//! cursor was written less than a day before that, as no transaction lasts longer, so that earlier days are not read.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;

@@ -1,8 +1,8 @@
-//! The event log `task_event`: what changed, for whoever follows.
+//! The event log `task_event`: what changed, for the consumers of a tenant and of the platform.
 //!
 //! Events are written by the statements that change something: those of tasks by every transition
-//! (`task/transition/change.rs`), for tenants that have a consumer and for tasks that a schedule counts; warnings by those who find
-//! a reason for one. Here is what reads them:
+//! (`task/transition/change.rs`), for tenants that have a consumer and for tasks that a schedule counts; warnings by the statement that detects
+//! the reason. Here is what reads them:
 //!
 //! - [`follow`], [`unfollow`]: a tenant's live consumers, of which the writers ask whether there is one.
 //! - [`changes`]: which tasks of one tenant have changed since a [`Horizon`].

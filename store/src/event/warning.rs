@@ -5,7 +5,7 @@ use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::time::Timestamp;
 
-/// Something a tenant should know of.
+/// One warning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warning {
     /// When.

@@ -1,8 +1,8 @@
 //! How the tasks of schedules end that pause when too many fail one after the other.
 //!
-//! Such a task names its schedule (`task.counted_by`), so that the statement that ends it also writes an event for that schedule.
-//! Whoever counts moves the cursor of the consumer `schedules` in the same transaction: each end counts once, however many schedulers run. The
-//! pause is stored under the lock that a fire takes: no due time after it makes a task.
+//! Such a task names its schedule (`task.counted_by`), so that the statement that ends it also writes an event for that schedule. The
+//! scheduler that counts moves the cursor of the consumer `schedules` in the same transaction: each end counts once, however many
+//! schedulers run. The pause is stored under the lock that a fire takes: no due time after it makes a task.
 
 use super::Due;
 use crate::StoreError;
@@ -72,7 +72,7 @@ pub(super) async fn count_ends_of(
     named("fire.count_ends_of", query.execute(tx)).await.map(|_| ())
 }
 
-/// Counts the next ends of schedules' tasks, at most `limit`, each once whoever else does. Nothing while another counts.
+/// Counts the next ends of schedules' tasks, at most `limit`, each once; nothing while another scheduler counts.
 ///
 /// # Errors
 /// When the database cannot answer. Repeating it counts nothing twice.

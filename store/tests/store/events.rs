@@ -41,7 +41,7 @@ async fn count_ends_of(world: &World, tasks: &[(TenantId, TaskId)], schedule: Sc
 }
 
 /// States of the events of a task, in the order of its changes.
-async fn told(world: &World, task: TaskId) -> Option<String> {
+async fn states_of(world: &World, task: TaskId) -> Option<String> {
     let id = task.uuid();
     world
         .text(format!(
@@ -51,7 +51,7 @@ async fn told(world: &World, task: TaskId) -> Option<String> {
 }
 
 #[tokio::test]
-async fn every_change_is_told_to_who_follows_and_nothing_to_others() {
+async fn every_change_is_written_for_a_tenant_with_a_consumer_and_for_no_other() {
     let world = World::new().await;
     let (mine, other) = (world.tenant().await, world.tenant().await);
     let scope = TenantScope::of_role(mine);
@@ -84,23 +84,23 @@ async fn every_change_is_told_to_who_follows_and_nothing_to_others() {
     transition::stopped(&world.rm, &stopped).await.unwrap();
     let of = |tenant| leases.iter().find(|lease| lease.tenant == tenant).unwrap().task;
     assert_eq!(
-        told(&world, of(mine)).await.as_deref(),
+        states_of(&world, of(mine)).await.as_deref(),
         Some(
             "ready 0, queued 0, ready 0, queued 0, running 1, ready 1, queued 1, running 2, cancelling 2, cancelled 2"
         )
     );
-    assert_eq!(told(&world, of(other)).await, None, "its term was over at once");
+    assert_eq!(states_of(&world, of(other)).await, None, "its term was over at once");
     // Nobody follows any more.
     unfollow(&world.api, &scope, "live_a").await.unwrap();
     let quiet = world.store_ready(mine, 1).await[0];
     world.dispatch(leader, &[quiet]).await;
-    assert_eq!(told(&world, quiet.1).await, None);
+    assert_eq!(states_of(&world, quiet.1).await, None);
     assert_eq!(forget_expired(&world.scheduler, 10).await.unwrap(), 1);
     assert_eq!(world.number("select count(*) from event_consumer").await, 0);
 }
 
 #[tokio::test]
-async fn the_ends_that_a_schedule_counts_are_told_without_a_follower() {
+async fn ends_that_a_schedule_counts_are_written_without_a_consumer() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = runners(&world).await;
@@ -113,13 +113,13 @@ async fn the_ends_that_a_schedule_counts_are_told_without_a_follower() {
     let leases = world.place(owned, &world.dispatch(leader, &running).await).await;
     let ends: Vec<_> = leases.iter().map(|lease| ended(*lease, Event::Completed)).collect();
     transition::completed(&world.rm, &ends).await.unwrap();
-    assert_eq!(told(&world, tasks[0].1).await.as_deref(), Some("succeeded 1"));
-    assert_eq!(told(&world, tasks[1].1).await.as_deref(), Some("cancelled 0"));
-    assert_eq!(told(&world, tasks[2].1).await, None);
+    assert_eq!(states_of(&world, tasks[0].1).await.as_deref(), Some("succeeded 1"));
+    assert_eq!(states_of(&world, tasks[1].1).await.as_deref(), Some("cancelled 0"));
+    assert_eq!(states_of(&world, tasks[2].1).await, None);
 }
 
-/// Tells the end of a task that `schedule` counts, in a transaction that the caller ends.
-async fn tell_end(
+/// Writes the end of a task that `schedule` counts, in a transaction that the caller ends.
+async fn write_end(
     world: &World,
     tenant: TenantId,
     schedule: ScheduleId,
@@ -141,9 +141,9 @@ async fn what_commits_late_is_not_passed_over() {
     let tenant = world.tenant().await;
     let schedule = counting(&world, tenant).await;
     let in_a_row = || world.number("select failures_in_row::bigint from schedule");
-    let early = tell_end(&world, tenant, schedule).await;
-    let undone = tell_end(&world, tenant, schedule).await;
-    tell_end(&world, tenant, schedule).await.commit().await.unwrap();
+    let early = write_end(&world, tenant, schedule).await;
+    let undone = write_end(&world, tenant, schedule).await;
+    write_end(&world, tenant, schedule).await.commit().await.unwrap();
     assert!(lag(&world.scheduler).await.unwrap().is_some());
     for _ in 0..3 {
         let counted = count_ends(&world.scheduler, 10).await.unwrap();
@@ -165,7 +165,7 @@ async fn whoever_is_killed_before_its_commit_has_counted_nothing() {
     let tenant = world.tenant().await;
     let schedule = counting(&world, tenant).await;
     for _ in 0..3 {
-        tell_end(&world, tenant, schedule).await.commit().await.unwrap();
+        write_end(&world, tenant, schedule).await.commit().await.unwrap();
     }
     // Ends the connection in the statement that moves the cursor, after all has been counted, as long as it is there.
     world
@@ -192,13 +192,13 @@ async fn after_a_restore_what_was_not_counted_is_counted_and_nothing_else() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let schedule = counting(&world, tenant).await;
-    tell_end(&world, tenant, schedule).await.commit().await.unwrap();
+    write_end(&world, tenant, schedule).await.commit().await.unwrap();
     let all = async || {
         count_ends(&world.scheduler, 10).await.unwrap();
         lag(&world.scheduler).await.unwrap().is_none()
     };
     until("one is counted", LIMIT, all).await.unwrap();
-    tell_end(&world, tenant, schedule).await.commit().await.unwrap();
+    write_end(&world, tenant, schedule).await.commit().await.unwrap();
     // As a dump of a cluster has it whose transactions had far higher numbers, restored in this one.
     world
         .sql(
@@ -209,15 +209,13 @@ async fn after_a_restore_what_was_not_counted_is_counted_and_nothing_else() {
         .await;
     assert_eq!(count_ends(&world.scheduler, 10).await.unwrap().ends, 0);
     store::migrate::run(&config(&world.database), store::migrate::How::default()).await.unwrap();
-    tell_end(&world, tenant, schedule).await.commit().await.unwrap();
+    write_end(&world, tenant, schedule).await.commit().await.unwrap();
     until("the others are counted", LIMIT, all).await.unwrap();
     assert_eq!(world.number("select failures_in_row::bigint from schedule").await, 3);
 }
 
-/// Tasks of the run below; 100 000 in the full size.
-fn size() -> usize {
-    if std::env::var_os("SCALE").is_some_and(|scale| scale == "1") { 100_000 } else { 4_000 }
-}
+/// Tasks of the run below.
+const TASKS: usize = 4_000;
 
 /// A resource manager: ends tasks, and reports again where it does not know what became of a report.
 async fn end_all(rm: RmDb, leases: &[LeaseKey]) {
@@ -262,7 +260,7 @@ async fn each_consumer_sees_each_end_once_whoever_is_killed_and_however_long_tra
     follow(&world.api, &scope, "live_a", Duration::from_secs(3600)).await.unwrap();
     let leader = world.lead(NodeId::fresh()).await;
     let mut leases = Vec::new();
-    while leases.len() < size() {
+    while leases.len() < TASKS {
         let owned = world.open(NodeId::fresh()).await;
         leases.extend(world.run(leader, owned, tenant, 1000).await);
     }

@@ -1,7 +1,7 @@
 //! Changes of tasks' states: the one place in the source that writes them to the event log.
 //!
-//! A statement that moves tasks brings its own first part, and [`change_tasks`] adds the events. Written are those of tenants that somebody
-//! follows, and those ends that a schedule counts; all others cost one index probe per row. A test refuses a second place.
+//! A statement that moves tasks brings its own first part, and [`change_tasks`] adds the events. It writes those of tenants with a
+//! consumer, and the ends that a schedule counts; all others cost one index probe per row. A test refuses a second place.
 
 /// A checked query that begins with `$text` (`with …`) and writes an event for each row of `$changes`, a `select` of the tenant, the id,
 /// the attempt, the state that the task is in from now on, the reason, the exit code and, for the end of a task, its column `counted_by`
