@@ -5,6 +5,7 @@
 
 use crate::problem::{Code, Problem};
 use domain::id::TenantId;
+use runtime::low_priority;
 use runtime::turns::{NoTurn, Turn, TurnLimits, Turns};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -42,8 +43,8 @@ impl FairShare {
         Ok(Taken { _one_of_all: one_of_all, _of_tenant: of_tenant })
     }
 
-    /// Runs `work`, which needs more than a few milliseconds of processor time, on a blocking thread, so that the HTTP threads go on with
-    /// other requests.
+    /// Runs `work`, which needs more than a few milliseconds of processor time, on a thread of low priority, so that the HTTP threads go on
+    /// with other requests.
     ///
     /// # Errors
     /// Those of [`Self::take`] and of `work`; `internal` when it panics.
@@ -53,7 +54,7 @@ impl FairShare {
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let taken = self.take(tenant).await?;
-        let working = tokio::task::spawn_blocking(move || {
+        let working = low_priority::spawn(move || {
             // As long as the work takes, also when nobody waits for it any more.
             let _taken = taken;
             work()

@@ -15,6 +15,7 @@ pub mod health;
 pub mod health_server;
 pub mod log_queue;
 pub mod log_trace;
+pub mod low_priority;
 mod malformed;
 pub mod metrics;
 pub mod otlp;

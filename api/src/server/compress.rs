@@ -54,7 +54,7 @@ pub(super) async fn compress(answer: HttpResponse, accepted: bool) -> HttpRespon
             let _turn = turn;
             pack(&plain)
         };
-        tokio::task::spawn_blocking(pack).await.ok().and_then(Result::ok)
+        runtime::low_priority::spawn(pack).await.ok().and_then(Result::ok)
     } else {
         None
     };

@@ -76,18 +76,21 @@ async fn a_suspended_tenant_and_one_without_room_get_no_task_and_are_told_why() 
     let running = world.scheduler().await;
     seconds(5.0).await;
     running.stop().await;
-    // What had come before the first was fired may be late, by how long the scheduler took to start; nothing else may.
+    // What had come before the first was fired may be late, by how long the scheduler took to start; nothing else may. What had come
+    // before the suspension is judged as of then.
     let outcomes = async |scope: &store::TenantScope| {
         world.sql(&format!(
-            "select string_agg(distinct o.outcome, ' ' order by o.outcome) from schedule_fire f,
+            "select string_agg(distinct o.outcome, ' ' order by o.outcome) from schedule_fire f join tenant n on n.id = f.tenant_id,
                 lateral (select case when f.outcome = 'late' and f.due_at < (select min(fired_at) from schedule_fire) then 'fired'
-                    else f.outcome end as outcome) o where f.tenant_id = '{}'",
+                    else f.outcome end as outcome) o
+                where n.id = '{}' and f.due_at > coalesce(n.suspended_at, '-infinity')",
             scope.tenant().uuid()
         )).await
     };
     assert_eq!(outcomes(&suspended).await, "suspended");
     assert_eq!(outcomes(&full).await, "fired shed_quota");
-    assert_eq!(world.number("select count(*) from task").await, 3);
+    let tasks = format!("select count(*) from task where tenant_id = '{}'", full.tenant().uuid());
+    assert_eq!(world.number(&tasks).await, 3);
     assert_eq!(world.faults(SECOND).await, Vec::<String>::new());
 }
 

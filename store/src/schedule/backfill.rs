@@ -9,6 +9,7 @@ use crate::{StoreError, TenantScope};
 use chrono::TimeDelta;
 use domain::schedule::{Reckoner, Steps};
 use domain::time::Timestamp;
+use runtime::low_priority;
 use serde_json::json;
 use sqlx::PgConnection;
 use std::collections::HashSet;
@@ -130,7 +131,7 @@ async fn due_between(
         }
         (!steps.is_out()).then_some(due)
     };
-    tokio::task::spawn_blocking(find).await.map_err(|_| StoreError::Busy)
+    low_priority::spawn(find).await.map_err(|_| StoreError::Busy)
 }
 
 /// Those of `due` that have made a task.

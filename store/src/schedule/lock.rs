@@ -6,6 +6,7 @@ use crate::{StoreError, TenantScope};
 use domain::id::ScheduleId;
 use domain::schedule::{Coming, Reckoner, Source, Timing, first_coming};
 use domain::time::Timestamp;
+use runtime::low_priority;
 use sqlx::PgConnection;
 
 /// The tenant's schedule of this name, which nobody else changes or fires until the transaction (of an `ApiDb`) ends.
@@ -46,7 +47,7 @@ pub(super) async fn first(
             reckoner.after_end(after).map(|due| Coming::of(id, &reckoner, due.at))
         })
     };
-    tokio::task::spawn_blocking(find).await.map_err(|_| StoreError::Busy)
+    low_priority::spawn(find).await.map_err(|_| StoreError::Busy)
 }
 
 /// [`lock`] for whoever edits the schedule. Where it counts from the end of a task, and that has ended, it is due as a scheduler would

@@ -10,6 +10,7 @@ use crate::statement::named;
 use domain::id::ScheduleId;
 use domain::schedule::{Coming, Reckoner, Source, Steps, Timing, first_coming};
 use domain::time::Timestamp;
+use runtime::low_priority;
 use sqlx::PgConnection;
 
 /// Spans of one schedule, at most. Whoever edits it more often between two fires has what came meanwhile judged by the last that was
@@ -113,7 +114,7 @@ pub(super) async fn first_given(
         let spans = given.iter().map(|(reckoner, since, until)| (reckoner, *since, Some(*until)));
         Ok(first_coming(id, &sources(created_at, spans), after))
     };
-    tokio::task::spawn_blocking(find).await.map_err(|_| StoreError::Busy)?
+    low_priority::spawn(find).await.map_err(|_| StoreError::Busy)?
 }
 
 /// Where the due times of a schedule come from, by its versions, the first first: the timing of each, since when it is that, and until
