@@ -2,6 +2,8 @@
 //!
 //! A statement that moves tasks brings its own first part, and [`change_tasks`] adds the events. It writes those of tenants with a
 //! consumer, and the ends that a schedule counts; all others cost one index probe per row. A test refuses a second place.
+//!
+//! From ready to queued and back there is no event: a task waits in both, and `explain` says for what. It would be a third of all events.
 
 /// A checked query that begins with `$text` (`with …`) and writes an event for each row of `$changes`, a `select` of the tenant, the id,
 /// the attempt, the state that the task is in from now on, the reason, the exit code and, for the end of a task, its column `counted_by`

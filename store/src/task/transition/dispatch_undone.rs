@@ -1,6 +1,5 @@
 //! What `dispatch_stale` and `unplaced` share: a dispatch that came to nothing is undone, whoever finds out.
 
-use super::change::change_tasks;
 use crate::StoreError;
 use crate::statement::{named, repeated};
 use domain::task::{Dispatch, State};
@@ -18,17 +17,12 @@ pub(super) async fn dispatch_undone(
     let ids: Vec<_> = sorted.iter().map(|d| d.task.uuid()).collect();
     let epochs: Vec<i32> = sorted.iter().map(epoch_column).collect();
     repeated(|| async {
-        let query = change_tasks!(
-            "with moved as (
-                update task t set state = 'ready', wake_at = case when t.expire_if_late and t.first_started_at is null
+        let query = sqlx::query!(
+            "update task t set state = 'ready', wake_at = case when t.expire_if_late and t.first_started_at is null
                     then t.start_deadline end
                 from unnest($1::uuid[], $2::uuid[], $3::integer[]) as i(tenant_id, id, dispatch_epoch)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
-                    and t.state = $4::text::task_state and t.dispatch_epoch = i.dispatch_epoch
-                returning t.tenant_id, t.id, t.attempt, t.state
-            )",
-            changes: "select tenant_id, id, attempt, state, null, null::integer, null::uuid from moved",
-            answer: "select from moved",
+                    and t.state = $4::text::task_state and t.dispatch_epoch = i.dispatch_epoch",
             &tenants,
             &ids,
             &epochs,

@@ -4,7 +4,6 @@
 //! waiting for the disk: a lost mark is a lost hint, and the task is simply still ready. Whoever
 //! picks a task has charged its tenant; a dispatch that comes to nothing leaves the task prepaid.
 
-use super::change::change_tasks;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::own::on_own;
@@ -30,8 +29,8 @@ pub async fn dispatched(
 ) -> Result<Option<Vec<Dispatch>>, StoreError> {
     let (tenants, ids) = sorted_keys(picked);
     repeated(|| async {
-        let query = change_tasks!(
-            "with lead as materialized (
+        let query = sqlx::query!(
+            r#"with lead as materialized (
                     select 1 from leadership
                     where role = 'batcher' and holder = $1 and epoch = $2 and expires_at > clock_timestamp()
                     for share
@@ -41,10 +40,9 @@ pub async fn dispatched(
                     from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                         and t.state = $6::text::task_state and exists (select from lead)
-                    returning t.tenant_id, t.id, t.dispatch_epoch, t.attempt, t.state
-                )",
-            changes: "select tenant_id, id, attempt, state, null, null::integer, null::uuid from marked",
-            answer: r#"select l.leads as "leads!", m.tenant_id as "tenant_id?", m.id as "id?", m.dispatch_epoch as "dispatch_epoch?"
+                    returning t.tenant_id, t.id, t.dispatch_epoch
+                )
+                select l.leads as "leads!", m.tenant_id as "tenant_id?", m.id as "id?", m.dispatch_epoch as "dispatch_epoch?"
                 from (select exists (select from lead) as leads) l left join marked m on true"#,
             node.uuid(),
             epoch.0,
