@@ -86,9 +86,7 @@ async fn every_change_is_written_for_a_tenant_with_a_consumer_and_for_no_other()
     let of = |tenant| leases.iter().find(|lease| lease.tenant == tenant).unwrap().task;
     assert_eq!(
         states_of(&world, of(mine)).await.as_deref(),
-        Some(
-            "ready 0, running 1, ready 1, running 2, cancelling 2, cancelled 2"
-        )
+        Some("ready 0, running 1, ready 1, running 2, cancelling 2, cancelled 2")
     );
     assert_eq!(states_of(&world, of(other)).await, None, "its term was over at once");
     // Nobody follows any more.
