@@ -235,7 +235,8 @@ async fn end_all(rm: RmDb, leases: &[LeaseKey]) {
     }
 }
 
-/// Ends connections of resource managers and schedulers at random, and holds transactions open, until told to stop.
+/// Ends connections of resource managers and schedulers at random, and holds transactions open, with `SCALE=1` for up to three seconds,
+/// until told to stop.
 async fn disturb(world: &World, stop: &AtomicBool) {
     let mut random = Shuffle::new(7);
     let kill = "select count(pg_terminate_backend(pid)) from (
@@ -244,7 +245,7 @@ async fn disturb(world: &World, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let mut held = world.owner.begin().await.unwrap();
         sqlx::raw_sql("select pg_current_xact_id()").execute(&mut *held).await.unwrap();
-        for _ in 0..random.below(1..6) {
+        for _ in 0..random.below(1..settings::rounds(6, 150)) {
             runtime::clock::sleep(Duration::from_millis(20)).await;
             world.number(kill).await;
         }
@@ -284,10 +285,11 @@ async fn each_consumer_sees_each_end_once_whoever_is_killed_and_however_long_tra
             }
         }
     };
+    let ids: Vec<_> = keys.iter().map(|(_, id)| *id).collect();
+    // Before the first ends: what changed before this is not seen.
+    let mut horizon = changes(&world.api, &scope, None, &ids).await.unwrap().horizon;
     let reading = async {
-        let (mut seen, mut horizon) = (HashSet::new(), None);
-        let ids: Vec<_> = keys.iter().map(|(_, id)| *id).collect();
-        horizon = changes(&world.api, &scope, horizon, &ids).await.unwrap().horizon;
+        let mut seen = HashSet::new();
         while seen.len() < ids.len() {
             match changes(&world.api, &scope, horizon, &ids).await {
                 Ok(found) => {
