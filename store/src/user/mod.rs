@@ -10,7 +10,7 @@ mod password;
 mod put;
 
 pub use accept::{Accepted, accept, invited};
-pub use change::{Change, Changed, change};
+pub use change::{Change, Changed, WantedChange, change};
 pub use create::{Created, Entry, NewUser, create};
 pub use get::{find_by_email, get};
 pub use info::{UserInfo, UserState};
