@@ -1,6 +1,6 @@
 //! The audit log.
 
-use crate::{DateTime, Extensible};
+use crate::{ActorId, CredentialId, DateTime, Extensible, RequestId, TargetId};
 use domain::id::{AuditId, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -22,7 +22,8 @@ pub struct AuditEntry {
     /// Who.
     pub actor: AuditActor,
     /// The request id, as in `X-Request-Id`; null if not over HTTP.
-    pub request_id: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub request_id: Option<RequestId>,
     /// The action, such as `key.create`; `session.refused` and `session.reused` for failed attempts.
     pub action: String,
     /// To what.
@@ -43,9 +44,11 @@ pub struct AuditActor {
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub kind: Extensible<ActorKind>,
     /// Which one.
-    pub id: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub id: Option<ActorId>,
     /// The credential: the id of a key or of a sign-in.
-    pub key_id: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub key_id: Option<CredentialId>,
 }
 
 /// Kind of an actor.
@@ -94,5 +97,6 @@ pub struct AuditTarget {
     /// Its kind, such as `key` or `user`.
     pub kind: String,
     /// Its id; null if unknown.
-    pub id: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub id: Option<TargetId>,
 }

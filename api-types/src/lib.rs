@@ -5,6 +5,7 @@
 //! [`Extensible::Other`]. Ids are those of `domain::id`.
 #![warn(missing_docs)]
 
+mod actor;
 mod attempt;
 mod audit;
 mod batch;
@@ -14,7 +15,6 @@ mod executor;
 mod explanation;
 mod extensible;
 mod key;
-mod key_id;
 mod limits;
 mod log;
 #[cfg(feature = "openapi")]
@@ -31,10 +31,12 @@ mod secret;
 mod session;
 mod task;
 mod tenant;
+mod text_id;
 mod time;
 mod usage;
 mod user;
 
+pub use actor::{ActorId, CredentialId};
 pub use attempt::{Attempt, AttemptState};
 pub use audit::{ActorKind, AuditActor, AuditEntry, AuditTarget};
 pub use batch::{BatchItem, BatchResult, BatchSummary, BatchTask, TaskState};
@@ -44,7 +46,6 @@ pub use executor::{Executor, Quantities};
 pub use explanation::{Explanation, StartEstimate};
 pub use extensible::Extensible;
 pub use key::{ApiKey, NewApiKey, RotatedApiKey};
-pub use key_id::KeyId;
 pub use limits::{
     LimitSource, LimitWarning, LimitWarningKind, Limits, QuotaUse, RateName, RateUse,
 };
@@ -65,6 +66,7 @@ pub use session::{
 };
 pub use task::{CancelResult, CancelledTask, Retry, Task, TaskWarning, WarningCode};
 pub use tenant::Tenant;
+pub use text_id::{KeyId, RequestId, TargetId};
 pub use time::DateTime;
 pub use usage::{Usage, UsageAmounts, UsageOfDay};
 pub use user::{NewUser, User, UserState};

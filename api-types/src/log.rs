@@ -65,7 +65,7 @@ pub struct LogChunk {
     /// Attempt.
     pub attempt: u32,
     /// The stream.
-    pub stream: Stream,
+    pub stream: Extensible<Stream>,
     /// Rises within an attempt, over both streams.
     pub seq: u32,
     /// Offset of the first byte; a gap means bytes that were not stored.
@@ -81,7 +81,8 @@ pub struct LogChunk {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LogChunk))]
 pub struct LogChunkJson<'a> {
     attempt: u32,
-    stream: Stream,
+    #[cfg_attr(feature = "openapi", schema(value_type = Stream))]
+    stream: &'a Extensible<Stream>,
     /// Rises within an attempt, over both streams: the order in which they were read.
     seq: u32,
     /// Of the first byte.
@@ -101,7 +102,7 @@ impl Serialize for LogChunk {
         let Self { attempt, stream, seq, offset, at, data } = self;
         let text = std::str::from_utf8(data).ok();
         let base64 = if text.is_none() { Some(STANDARD.encode(data)) } else { None };
-        let (attempt, stream, seq, offset, at) = (*attempt, *stream, *seq, *offset, *at);
+        let (attempt, seq, offset, at) = (*attempt, *seq, *offset, *at);
         LogChunkJson { attempt, stream, seq, offset, at, text, base64 }.serialize(serializer)
     }
 }
@@ -111,7 +112,7 @@ impl<'de> Deserialize<'de> for LogChunk {
         #[derive(Deserialize)]
         struct Received {
             attempt: u32,
-            stream: Stream,
+            stream: Extensible<Stream>,
             seq: u32,
             offset: u64,
             at: DateTime,
@@ -164,6 +165,14 @@ mod tests {
         assert_eq!(read(r#","text":"hi\n""#).unwrap().data, b"hi\n");
         assert_eq!(read(r#","base64":"//4=""#).unwrap().data, [0xff, 0xfe]);
         assert!(read("").is_err() && read(r#","base64":"?""#).is_err());
+    }
+
+    #[test]
+    fn a_stream_of_a_later_version_is_kept_as_it_came() {
+        let json = r#"{"attempt":1,"stream":"trace","seq":0,"offset":0,"at":"2030-01-31T12:00:00Z","text":""}"#;
+        let chunk: LogChunk = serde_json::from_str(json).unwrap();
+        assert_eq!((chunk.stream.known(), chunk.stream.to_string().as_str()), (None, "trace"));
+        assert_eq!(serde_json::to_value(&chunk).unwrap()["stream"], "trace");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A problem document (RFC 9457): how the API reports an error.
 
-use crate::{ErrorCode, Extensible};
+use crate::{ErrorCode, Extensible, RequestId};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub struct Problem {
     pub retryable: bool,
     /// For the operator's log. `None` within a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
+    pub request_id: Option<RequestId>,
     /// `rate_limited`: the exceeded limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,

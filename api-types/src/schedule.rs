@@ -1,6 +1,6 @@
 //! Schedules and their fires, as the API shows them.
 
-use crate::{DateTime, Extensible, Retry, TaskWarning};
+use crate::{ActorId, DateTime, Extensible, Retry, TaskWarning};
 use domain::batch::Priority;
 use domain::id::{PoolName, ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
@@ -55,7 +55,8 @@ pub struct Schedule {
     /// Release of the time zone data used for the next due time.
     pub tzdb: String,
     /// Key or sign-in that stored it; also the submitter of its tasks.
-    pub created_by: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub created_by: ActorId,
     /// When it was created.
     pub created_at: DateTime,
     /// When it was last changed.
@@ -158,7 +159,8 @@ pub struct SchedulePaused {
     /// Since when.
     pub at: DateTime,
     /// Who paused it; `system` after failures of its tasks.
-    pub by: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub by: ActorId,
     /// Why.
     pub reason: Option<String>,
 }

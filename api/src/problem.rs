@@ -181,7 +181,7 @@ impl Problem {
             detail: self.detail().to_owned(),
             code: Extensible::Known(self.0.code),
             retryable: row.retryable,
-            request_id: request_id.map(|id| id.to_string()),
+            request_id: request_id.map(Into::into),
             limit: met.map(|limited| limited.limit.to_owned()),
             retry_at: met.map(|limited| limited.retry_at),
             lifted_by: met.and_then(|limited| limited.lifted_by.clone()),

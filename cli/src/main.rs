@@ -147,6 +147,9 @@ async fn operate(
             admin::user_create(&user, &connect()?).await
         }
         AdminCommand::User(UserCommand::Put(user)) => admin::user_put(&user, &connect()?).await,
+        AdminCommand::User(UserCommand::Remove(user)) => {
+            admin::user_remove(&user, &connect()?).await
+        }
         AdminCommand::User(UserCommand::List(whose)) => admin::user_list(&whose, &connect()?).await,
         AdminCommand::Pool(command) => pool(command, &connect()?).await,
         AdminCommand::Executor(ExecutorCommand::List(which)) => {
@@ -191,6 +194,7 @@ async fn users(command: UsersCommand, connection: &Connection) -> Result<(), Fai
     match command {
         UsersCommand::List => customer::users_list(connection).await,
         UsersCommand::Invite(user) => customer::users_invite(connection, &user).await,
+        UsersCommand::Put(user) => customer::users_put(connection, &user).await,
         UsersCommand::Role(user) => customer::users_role(connection, &user).await,
         UsersCommand::Remove(user) => customer::users_remove(connection, &user).await,
     }

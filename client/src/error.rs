@@ -1,6 +1,6 @@
 //! Errors of calls, by what the caller can do about them.
 
-use api_types::{ErrorCode, Extensible, FieldError, Problem};
+use api_types::{ErrorCode, Extensible, FieldError, Problem, RequestId};
 use std::fmt;
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub struct ApiError {
     /// The same request may succeed later.
     pub retryable: bool,
     /// For the operator's log.
-    pub request_id: Option<String>,
+    pub request_id: Option<RequestId>,
     /// The invalid fields.
     pub errors: Vec<FieldError>,
     /// `Retry-After` of the response.
@@ -151,7 +151,7 @@ mod tests {
             (422, true, false)
         );
         assert_eq!(error.errors[0].pointer, "/name");
-        assert_eq!(error.request_id.as_deref(), Some("req_1"));
+        assert_eq!(error.request_id, Some("req_1".into()));
         assert_eq!(error.to_string(), "/name: is too long (422 validation_failed)");
     }
 

@@ -37,7 +37,7 @@ pub use error::{ApiError, ClientError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
     AuditFilter, FollowEvent, LabelFilter, LogFilter, NewSchedule, NewTask, ParseLabelFilterError,
-    Since, TaskFilter, TenantFilter,
+    Since, TaskFilter, TenantFilter, WhichSchedule,
 };
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;

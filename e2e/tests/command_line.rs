@@ -241,6 +241,17 @@ async fn users_and_operators_keys_are_made_changed_and_ended_by_command() -> any
     assert_eq!(shell.berth(&["users", "remove", id], "").await?.0, 0);
     assert_eq!(shell.berth(&["users", "remove", id], "").await?.0, 3);
 
+    let put = ["users", "put", "Cy@example.com", "viewer"];
+    let (code, token, err) = shell.berth(&put, "").await?;
+    assert!(code == 0 && token.starts_with("berthinvite_"), "{err}");
+    let (code, said, err) = shell.berth(&put, "").await?;
+    assert_eq!((code, said.trim()), (0, "cy@example.com is viewer"), "{err}");
+    let remove = ["admin", "user", "remove", "--tenant", "acme", "--email", "cy@example.com"];
+    assert!(cluster.berth(&[&remove[..], &["--if-version", "2"]].concat()).await.is_err());
+    let said = cluster.berth(&[&remove[..], &["--if-version", "1"]].concat()).await?;
+    assert_eq!(said.trim(), "cy@example.com removed");
+    assert!(cluster.berth(&remove).await.is_err());
+
     let create = ["admin", "operator-key", "create", "--name", "ann", "--scope", "read"];
     let old = cluster.berth(&create).await?;
     let id = old.split('_').nth(2).context("a key")?;

@@ -1,12 +1,13 @@
 //! Reports the run time of finished attempts to the batcher, ten times a second, so that tenants are charged for actual
 //! use.
 
-use domain::id::{NodeId, TaskId};
+use domain::id::NodeId;
 use parking_lot::Mutex;
 use runtime::tick::TickOutcome;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
+use store::attempt_end::UsedTime;
 use store::connect::RmDb;
 use store::task::transition::EndedAttempt;
 
@@ -15,15 +16,16 @@ pub(crate) const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Ends that are not reported yet.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ends(Arc<Mutex<Vec<(TaskId, Duration)>>>);
+pub(crate) struct Ends(Arc<Mutex<Vec<UsedTime>>>);
 
 impl Ends {
     pub(crate) fn add<'a>(&self, ended: impl Iterator<Item = &'a EndedAttempt>) {
-        let ended = ended.map(|e| (e.lease.task, Duration::from_millis(e.ran_ms)));
+        let ended =
+            ended.map(|e| UsedTime { task: e.lease.task, used: Duration::from_millis(e.ran_ms) });
         self.0.lock().extend(ended);
     }
 
-    fn take(&self) -> Vec<(TaskId, Duration)> {
+    fn take(&self) -> Vec<UsedTime> {
         std::mem::take(&mut self.0.lock())
     }
 }

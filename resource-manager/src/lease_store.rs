@@ -4,7 +4,7 @@
 //! fake in the place of the database. Each method has the name and the promise of its function in `store`; none does more.
 
 use domain::id::{NodeId, SessionId};
-use domain::task::{Dispatch, LeaseKey};
+use domain::task::Dispatch;
 use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
@@ -12,7 +12,7 @@ use store::connect::RmDb;
 use store::lease::LiveLease;
 use store::session::SessionOwner;
 use store::task::transition::{
-    self, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
+    self, Claim, EndedAttempt, FailedAttempt, LapsedLease, Placed, SessionEpoch, TransitionResult,
 };
 
 /// What a statement over many leases returns: an answer each, in their order.
@@ -67,7 +67,7 @@ pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
     fn stopped(&self, ended: &[EndedAttempt]) -> impl Future<Output = TransitionResults> + Send;
     fn lease_lapsed(
         &self,
-        leases: &[(LeaseKey, bool)],
+        leases: &[LapsedLease],
     ) -> impl Future<Output = TransitionResults> + Send;
 
     fn returned_again(
@@ -135,7 +135,7 @@ impl LeaseStore for RmDb {
         transition::stopped(self, ended).await
     }
 
-    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> TransitionResults {
+    async fn lease_lapsed(&self, leases: &[LapsedLease]) -> TransitionResults {
         transition::lease_lapsed(self, leases).await
     }
 

@@ -3,10 +3,10 @@
 use crate::fleet::{HeldLease, Released};
 use crate::lease_store::LeaseStore;
 use crate::random::unit;
-use domain::task::{AttemptOutcome, LeaseKey};
+use domain::task::AttemptOutcome;
 use std::time::Duration;
 use store::StoreError;
-use store::task::transition::EndedAttempt;
+use store::task::transition::{EndedAttempt, LapsedLease};
 
 const NEVER: &str = "the executor did not take it up";
 const LOST: &str = "the executor does not have it any more";
@@ -20,13 +20,13 @@ pub(crate) async fn end_returned(
     gone: &[Released],
     taken_up: impl Fn(&HeldLease) -> bool,
 ) -> Result<(), StoreError> {
-    let (mut never, mut lost): (Vec<EndedAttempt>, Vec<(LeaseKey, bool)>) = Default::default();
+    let (mut never, mut lost): (Vec<EndedAttempt>, Vec<LapsedLease>) = Default::default();
     let (mut again, mut waits): (Vec<EndedAttempt>, Vec<Duration>) = Default::default();
     for Released { key, lease } in gone {
         let taken_up = taken_up(lease);
         let wait = lease.wait_after_return(key.attempt, unit());
         if taken_up && (lease.at_most_once || wait.is_zero()) {
-            lost.push((*key, lease.at_most_once));
+            lost.push(LapsedLease { key: *key, at_most_once: lease.at_most_once });
             continue;
         }
         let (outcome, reason) = if taken_up {

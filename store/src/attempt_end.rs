@@ -6,8 +6,8 @@ use crate::StoreError;
 use crate::connect::{RmDb, SchedulerDb};
 use crate::own::on_own;
 use crate::statement::named;
-use domain::id::{NodeId, TaskId, TenantId};
-use domain::time::Timestamp;
+use domain::fairness::Doubtful;
+use domain::id::{NodeId, TaskId};
 use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
@@ -17,9 +17,18 @@ const BYTES: usize = 20;
 /// Ends in a row, at most.
 const ROW: usize = 50_000;
 
+/// What the last attempt of a task used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsedTime {
+    /// The task.
+    pub task: TaskId,
+    /// From its claim to its end; reported in whole milliseconds, up to 49 days.
+    pub used: Duration,
+}
+
 /// `ends` as words, each of which is a row.
 #[must_use]
-pub fn words(ends: &[(TaskId, Duration)]) -> Vec<Vec<u8>> {
+pub fn words(ends: &[UsedTime]) -> Vec<Vec<u8>> {
     ends.chunks(ROW).map(|ends| ends.iter().flat_map(bytes).collect()).collect()
 }
 
@@ -47,7 +56,7 @@ pub async fn tell(db: &RmDb, owner: NodeId, seq: i64, words: &[Vec<u8>]) -> Resu
 pub async fn read(
     db: &SchedulerDb,
     heard: &mut HashMap<NodeId, i64>,
-) -> Result<Vec<(TaskId, Duration)>, StoreError> {
+) -> Result<Vec<UsedTime>, StoreError> {
     let (owners, seqs): (Vec<_>, Vec<_>) =
         heard.iter().map(|(owner, seq)| (owner.uuid(), *seq)).unzip();
     let query = sqlx::query!(
@@ -76,18 +85,15 @@ pub async fn prune(db: &SchedulerDb) -> Result<u64, StoreError> {
     Ok(named("attempt_end.prune", query.execute(db.pool())).await?.rows_affected())
 }
 
-/// Of those of `tasks`, each handed out at a time, that are in neither the broker's hands nor an executor's: what the last attempt
-/// since then used; nothing where there was none.
+/// Of those of `tasks` that are in neither the broker's hands nor an executor's: what the last attempt
+/// since their dispatch used; nothing where there was none.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn unreported(
-    db: &SchedulerDb,
-    tasks: &[(TenantId, TaskId, Timestamp)],
-) -> Result<Vec<(TaskId, Duration)>, StoreError> {
-    let tenants: Vec<_> = tasks.iter().map(|(tenant, ..)| tenant.uuid()).collect();
-    let ids: Vec<_> = tasks.iter().map(|(_, task, _)| task.uuid()).collect();
-    let since: Vec<_> = tasks.iter().map(|(.., since)| *since).collect();
+pub async fn unreported(db: &SchedulerDb, tasks: &[Doubtful]) -> Result<Vec<UsedTime>, StoreError> {
+    let tenants: Vec<_> = tasks.iter().map(|one| one.tenant.uuid()).collect();
+    let ids: Vec<_> = tasks.iter().map(|one| one.task.uuid()).collect();
+    let since: Vec<_> = tasks.iter().map(|one| one.since).collect();
     let query = sqlx::query!(
         r#"select i.id as "id!", coalesce(a.usage_ms, 0) as "used_ms!"
             from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as i(tenant_id, id, since)
@@ -103,10 +109,11 @@ pub async fn unreported(
     );
     let rows = on_own!(db.dispatch(), "attempt_end.unreported", query.fetch_all);
     let used = |ms: i64| Duration::from_millis(ms.unsigned_abs());
-    Ok(rows.into_iter().map(|row| (TaskId(row.id), used(row.used_ms))).collect())
+    let ends = rows.into_iter();
+    Ok(ends.map(|row| UsedTime { task: TaskId(row.id), used: used(row.used_ms) }).collect())
 }
 
-fn bytes((task, used): &(TaskId, Duration)) -> [u8; BYTES] {
+fn bytes(UsedTime { task, used }: &UsedTime) -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     bytes[..16].copy_from_slice(task.uuid().as_bytes());
     let millis = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
@@ -114,9 +121,12 @@ fn bytes((task, used): &(TaskId, Duration)) -> [u8; BYTES] {
     bytes
 }
 
-fn end(bytes: &[u8; BYTES]) -> (TaskId, Duration) {
+fn end(bytes: &[u8; BYTES]) -> UsedTime {
     let (id, millis) = bytes.split_at(16);
     let id = <[u8; 16]>::try_from(id).unwrap_or_default();
     let millis = <[u8; 4]>::try_from(millis).unwrap_or_default();
-    (TaskId(Uuid::from_bytes(id)), Duration::from_millis(u32::from_be_bytes(millis).into()))
+    UsedTime {
+        task: TaskId(Uuid::from_bytes(id)),
+        used: Duration::from_millis(u32::from_be_bytes(millis).into()),
+    }
 }

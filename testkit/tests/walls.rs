@@ -9,6 +9,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a helper that cannot go on fails its test")]
 
 mod circles;
+mod imports;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -119,20 +120,24 @@ fn roots(package: &Value) -> Vec<PathBuf> {
     targets.map(|target| PathBuf::from(target["src_path"].as_str().expect("a path"))).collect()
 }
 
-/// Normal and build dependencies by crate.
-fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+/// Dependencies by crate, of the kinds that `wanted` takes: `None` is a normal one.
+fn dependencies(wanted: fn(Option<&str>) -> bool) -> BTreeMap<String, BTreeSet<String>> {
     let name = |value: &Value| value["name"].as_str().expect("a name").to_owned();
-    let shipped = |dependency: &&Value| dependency["kind"].as_str() != Some("dev");
     let of = |package: &Value| {
         package["dependencies"]
             .as_array()
             .expect("dependencies")
             .iter()
-            .filter(shipped)
+            .filter(|dependency| wanted(dependency["kind"].as_str()))
             .map(name)
             .collect()
     };
     packages().iter().map(|package| (name(package), of(package))).collect()
+}
+
+/// Normal and build dependencies by crate.
+fn shipped() -> BTreeMap<String, BTreeSet<String>> {
+    dependencies(|kind| kind != Some("dev"))
 }
 
 /// The constructors of a `TenantScope`, and the only files of sources that may call each: whose authority it is.
@@ -163,7 +168,7 @@ fn why(from: &str, to: &str) -> &'static str {
 
 #[test]
 fn crates_depend_only_along_the_arrows() {
-    let dependencies = dependencies();
+    let dependencies = shipped();
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.into_iter().collect();
     let mut broken = Vec::new();
     for (from, needs) in &dependencies {
@@ -185,7 +190,7 @@ fn crates_depend_only_along_the_arrows() {
 #[test]
 fn each_engine_library_is_known_to_its_owner_only() {
     let mut broken = Vec::new();
-    for (from, needs) in dependencies() {
+    for (from, needs) in shipped() {
         for (library, owners, reason) in OWNERS {
             // `sqlx-core`, `lapin-...`, `tonic-prost` and the like are the same library under another name.
             let named =
@@ -200,7 +205,7 @@ fn each_engine_library_is_known_to_its_owner_only() {
 
 #[test]
 fn domain_names_no_library_that_waits_or_talks() {
-    let dependencies = dependencies();
+    let dependencies = shipped();
     let named: Vec<&str> =
         IMPURE.into_iter().filter(|library| dependencies["domain"].contains(*library)).collect();
     assert!(
@@ -298,7 +303,7 @@ fn a_tenants_scope_is_made_in_the_named_files_only() {
 
 #[test]
 fn the_tables_name_only_crates_that_exist() {
-    let dependencies = dependencies();
+    let dependencies = shipped();
     let unknown: Vec<&str> = ARROWS
         .iter()
         .map(|(name, _)| *name)

@@ -119,7 +119,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 89] = routes! {
+pub static TABLE: [Endpoint; 90] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -188,6 +188,7 @@ pub static TABLE: [Endpoint; 89] = routes! {
     Post "/v1/admin/tenants/{id}/users" "tenant_user.create", Operator(Admin), Small, admin::tenant_user::create => handle, DOC;
     Get "/v1/admin/tenants/{id}/users/{login}" "tenant_user.get", Operator(Read), None, admin::tenant_user::get => handle, DOC;
     Put "/v1/admin/tenants/{id}/users/{login}" "tenant_user.put", Operator(Admin), Small, admin::tenant_user::put => handle, DOC;
+    Delete "/v1/admin/tenants/{id}/users/{login}" "tenant_user.remove", Operator(Admin), Empty, admin::tenant_user::remove => handle, DOC;
     Get "/v1/admin/plans" "plan.list", Operator(Read), None, admin::plan::list => handle, DOC;
     Get "/v1/admin/plans/{name}" "plan.get", Operator(Read), None, admin::plan::get => handle, DOC;
     Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;

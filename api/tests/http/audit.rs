@@ -8,7 +8,7 @@ use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 43] = [
+const AUDITED: [(&str, &str); 44] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
@@ -42,6 +42,7 @@ const AUDITED: [(&str, &str); 43] = [
     ("tenant_key.revoke", "key.revoke"),
     ("tenant_user.create", "user.create"),
     ("tenant_user.put", "user.put"),
+    ("tenant_user.remove", "user.remove"),
     ("operator_key.create", "operator_key.create"),
     ("operator_key.rotate", "operator_key.rotate"),
     ("operator_key.revoke", "operator_key.revoke"),
@@ -499,6 +500,10 @@ async fn keys_and_users_of_a_tenant(watch: &mut Watch<'_>, own: &str) {
     let row = watch.one(&put).await;
     assert_eq!((&row["after"]["email"], &row["before"]), (&json!("bob@example.com"), &Value::Null));
     watch.none(&ask(server, operator, "PUT", &path, json!({"role": "viewer"})).await).await;
+    let row = watch.one(&ask(server, operator, "DELETE", &path, Value::Null).await).await;
+    assert_eq!(row["before"]["email"], "bob@example.com");
+    assert_eq!(row["after"], json!({"revoked_keys": []}));
+    watch.none(&ask(server, operator, "DELETE", &path, Value::Null).await).await;
     let texts = server.db.sql("select a::text from audit a").await.unwrap();
     assert!(!texts.contains(token) && !texts.contains("berth_live_"), "no secret in the audit");
 }

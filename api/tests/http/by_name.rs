@@ -25,6 +25,12 @@ impl<'a> Putter<'a> {
         let bearer = format!("Bearer {}", self.key);
         request(self.server.addr, verb, path, &[("Authorization", &bearer)], b"").await
     }
+
+    async fn remove(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let bearer = format!("Bearer {}", self.key);
+        let headers = [headers, &[("Authorization", &bearer)]].concat();
+        request(self.server.addr, "DELETE", path, &headers, b"").await
+    }
 }
 
 /// Status and version of an answer; the version is in both places or in none.
@@ -152,6 +158,36 @@ async fn a_user_is_stored_by_address_invited_once_and_keeps_the_role_that_was_pu
     let anew = tenant.put(by_address, &[], json!({"role": "admin"})).await;
     assert_eq!(seen(&anew), (201, 1), "an address comes back with another user");
     assert_eq!(tenant.put("/v1/users/nobody", &[], json!({"role": "admin"})).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_user_is_removed_in_the_version_that_was_asked_for() {
+    let server = users::server().await;
+    let operator = Putter::operator(&server).await;
+    let tenant = Putter { server: &server, key: server.key.clone() };
+    for (remover, path) in [
+        (&tenant, "/v1/users/ann@example.com"),
+        (&operator, "/v1/admin/tenants/first/users/bob@example.com"),
+    ] {
+        let made = remover.put(path, &[], json!({"role": "viewer"})).await.json();
+        remover.put(path, &[], json!({"role": "developer"})).await;
+        let late = remover.remove(path, &[("If-Match", "\"1\"")]).await;
+        assert_eq!((late.status, late.code().as_str()), (412, "version_mismatch"), "{path}");
+        let removed = remover.remove(path, &[("If-Match", "\"2\"")]).await;
+        assert_eq!((removed.status, &removed.json()["id"]), (200, &made["id"]), "{removed:?}");
+        assert_eq!(remover.send("GET", path).await.code(), "not_found");
+        let again = remover.remove(path, &[("If-Match", "\"2\"")]).await;
+        assert_eq!(again.code(), "not_found", "{path}");
+    }
+    users::user(&server, "owner@example.com", Role::Owner).await;
+    let owner = server.get("/v1/users/owner@example.com").await.json();
+    let by_id = format!("/v1/admin/tenants/first/users/{}", owner["id"].as_str().unwrap());
+    assert_eq!(operator.send("DELETE", &by_id).await.code(), "last_owner");
+    let elsewhere = server.new_tenant("second").await;
+    let foreign = by_id.replace("first", &elsewhere.to_string());
+    assert_eq!(operator.send("DELETE", &foreign).await.code(), "not_found");
+    let nobody = "/v1/admin/tenants/first/users/nobody@example.com";
+    assert_eq!(operator.send("DELETE", nobody).await.code(), "not_found");
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ async fn text(following: &mut Follow) -> (u32, Stream, u32, String) {
     loop {
         if let FollowEvent::Output(chunk) = next(following).await {
             let text = String::from_utf8(chunk.data).unwrap();
-            return (chunk.attempt, chunk.stream, chunk.seq, text);
+            return (chunk.attempt, chunk.stream.known().copied().unwrap(), chunk.seq, text);
         }
     }
 }

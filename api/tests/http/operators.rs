@@ -95,8 +95,8 @@ async fn an_operators_key_is_replaced_and_revoked_on_all_processes_within_two_se
     let new = made.text.expose_secret().to_owned();
     let secret = || NewSecret { id: made.id.clone(), hash: made.hash.to_vec() };
     let rotate = async |id: &str| {
-        let what = (id, Duration::from_secs(3600));
-        store::operator_key::rotate(&server.admin, what, secret(), By::SYSTEM).await.unwrap()
+        let overlap = Duration::from_secs(3600);
+        store::operator_key::rotate(&server.admin, id, overlap, secret(), By::SYSTEM).await.unwrap()
     };
     let Rotated::Done { new: of_new, old: of_old } = rotate(&id_of(&old)).await else {
         panic!("it was not replaced before")

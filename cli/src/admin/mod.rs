@@ -26,6 +26,7 @@ mod tenant_show;
 mod tenant_stand;
 mod user_create;
 mod user_put;
+mod user_remove;
 mod who_am_i;
 
 pub(crate) use local::database;
@@ -64,4 +65,5 @@ pub use user_create::{
     UserCreateArguments, UserListArguments, list as user_list, run as user_create,
 };
 pub use user_put::{UserPutArguments, run as user_put};
+pub use user_remove::{UserRemoveArguments, run as user_remove};
 pub use who_am_i::run as who_am_i;

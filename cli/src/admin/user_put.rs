@@ -1,9 +1,8 @@
 //! `berth admin user put`: a user of a tenant under their address. For scripts: the same again changes nothing.
 
 use super::tenant_show::id_of;
-use crate::customer::{Connection, operator_failure, show_user};
+use crate::customer::{Connection, operator_failure, show_stored_user};
 use crate::failure::Failure;
-use crate::output::{self, Format};
 use domain::access::Role;
 
 /// A user, new or as they are to be from now on.
@@ -33,9 +32,5 @@ pub async fn run(arguments: &UserPutArguments, connection: &Connection) -> Resul
     let tenant = id_of(connection, tenant).await?;
     let stored = connection.client.put_tenant_user(tenant, email, *role, *if_version);
     let stored = stored.await.map_err(|error| operator_failure(&error))?;
-    match connection.format {
-        Format::Json => output::document(stored.json()),
-        Format::Table if stored.invite_token.is_some() => show_user(&stored),
-        Format::Table => output::line(&format!("{} is {}", stored.info.email, stored.info.role)),
-    }
+    show_stored_user(connection, &stored)
 }

@@ -7,6 +7,7 @@ use crate::admin::{
     PoolPauseArguments, PoolSetArguments, ResumeAfterRestoreArguments, TenantArguments,
     TenantCreateArguments, TenantDeleteArguments, TenantListArguments, TenantPutArguments,
     TenantSetPlanArguments, UserCreateArguments, UserListArguments, UserPutArguments,
+    UserRemoveArguments,
 };
 use crate::customer::secret;
 use clap::Subcommand;
@@ -150,6 +151,8 @@ pub enum UserCommand {
     Create(UserCreateArguments),
     /// Store a user: invite them, or give them the role.
     Put(UserPutArguments),
+    /// Remove a user, end their sessions and revoke their keys.
+    Remove(UserRemoveArguments),
     /// List a tenant's users, newest first.
     List(UserListArguments),
 }

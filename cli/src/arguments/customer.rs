@@ -3,7 +3,7 @@
 use crate::customer::{
     ConcurrencyKeyArguments, ConcurrencyListArguments, ConcurrencySetArguments,
     KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments,
-    UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, schedule,
+    UsersInviteArguments, UsersPutArguments, UsersRemoveArguments, UsersRoleArguments, schedule,
 };
 use clap::Subcommand;
 
@@ -74,6 +74,8 @@ pub enum UsersCommand {
     List,
     /// Invite a user and print the invitation token once.
     Invite(UsersInviteArguments),
+    /// Store a user: invite them, or give them the role.
+    Put(UsersPutArguments),
     /// Change a user's role.
     Role(UsersRoleArguments),
     /// Remove a user, end its sessions and revoke its keys.

@@ -5,7 +5,7 @@ use super::pages::PageArguments;
 use crate::failure::Failure;
 use crate::output::Table;
 use chrono::SecondsFormat;
-use client::{AuditEntry, AuditFilter, PageRequest};
+use client::{ActorId, AuditEntry, AuditFilter, PageRequest, TargetId};
 use domain::time::Timestamp;
 
 /// Which rows.
@@ -14,7 +14,7 @@ use domain::time::Timestamp;
 pub struct AuditArguments {
     /// Actor: id of a key or user.
     #[arg(long, value_name = "ID")]
-    pub actor: Option<String>,
+    pub actor: Option<ActorId>,
     /// Action, such as key.create.
     #[arg(long)]
     pub action: Option<String>,
@@ -44,14 +44,15 @@ pub async fn run(connection: &Connection, arguments: &AuditArguments) -> Result<
 }
 
 fn row(entry: &AuditEntry) -> [String; 6] {
-    let actor = entry.actor.id.clone().unwrap_or_else(|| entry.actor.kind.to_string());
-    let target = entry.target.id.as_ref().unwrap_or(&entry.target.kind);
+    let actor =
+        entry.actor.id.as_ref().map_or_else(|| entry.actor.kind.to_string(), ToString::to_string);
+    let target = entry.target.id.as_ref().map_or(entry.target.kind.as_str(), TargetId::as_str);
     [
         entry.position.map(|position| position.to_string()).unwrap_or_default(),
         entry.at.to_rfc3339_opts(SecondsFormat::Secs, true),
         actor,
         entry.action.clone(),
-        target.clone(),
-        entry.request_id.clone().unwrap_or_default(),
+        target.to_owned(),
+        entry.request_id.as_ref().map(ToString::to_string).unwrap_or_default(),
     ]
 }

@@ -134,7 +134,7 @@ mod tests {
             title: "Title".to_owned(),
             detail: "Detail.".to_owned(),
             retryable: matches!(status, 429 | 503),
-            request_id: Some("req_1".to_owned()),
+            request_id: Some("req_1".into()),
             errors: Vec::new(),
             retry_after: None,
         }

@@ -62,7 +62,7 @@ fn shown(event: &FollowEvent) -> Value {
         FollowEvent::State(now) => state("state", now),
         FollowEvent::End(last) => state("end", last),
         FollowEvent::Output(LogChunk { attempt, stream, seq, offset, at, data }) => {
-            let mut chunk = json!({"event": "output", "attempt": attempt, "stream": stream.as_str(), "seq": seq,
+            let mut chunk = json!({"event": "output", "attempt": attempt, "stream": stream, "seq": seq,
                                    "offset": offset, "at": at});
             match std::str::from_utf8(data) {
                 Ok(text) => chunk["text"] = text.into(),

@@ -6,7 +6,7 @@ use super::pages::PageArguments;
 use crate::failure::Failure;
 use crate::output::{Table, age};
 use chrono::SecondsFormat;
-use client::{LabelFilter, PageRequest, Task, TaskFilter};
+use client::{LabelFilter, PageRequest, Task, TaskFilter, WhichSchedule};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
@@ -33,7 +33,7 @@ pub struct ListArguments {
     pub labels: Vec<LabelFilter>,
     /// Schedule that created the task, by name or id.
     #[arg(long, value_name = "NAME_OR_ID")]
-    pub schedule: Option<String>,
+    pub schedule: Option<WhichSchedule>,
     /// Submitted at or after this time (2030-01-31T12:00:00Z, 2030-01-31) or age (2h, 7d).
     #[arg(long, value_name = "TIME|AGE", value_parser = moment)]
     pub since: Option<Timestamp>,

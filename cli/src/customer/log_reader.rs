@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use chrono::SecondsFormat;
-use client::{LogChunk, LogFilter, Stream};
+use client::{Extensible, LogChunk, LogFilter, Stream};
 use std::borrow::Cow;
 use std::io;
 
@@ -14,6 +14,8 @@ pub(super) struct Reader {
     attempt: u32,
     stdout: Place,
     stderr: Place,
+    /// Of streams that only a later version knows.
+    other: Place,
 }
 
 /// Where the reading of a stream is.
@@ -33,7 +35,7 @@ impl Reader {
     pub(super) fn new(filter: &LogFilter, timestamps: bool) -> Self {
         let in_the_middle = filter.tail.is_some() || filter.since.is_some();
         let place = if in_the_middle { Place::default() } else { Place::START };
-        Self { timestamps, attempt: 0, stdout: place, stderr: place }
+        Self { timestamps, attempt: 0, stdout: place, stderr: place, other: Place::default() }
     }
 
     /// Writes a chunk where the task wrote it.
@@ -45,9 +47,10 @@ impl Reader {
             ));
         }
         let bytes = self.shown(chunk);
-        match chunk.stream {
-            Stream::Stdout => output::bytes(&mut io::stdout().lock(), &bytes),
-            Stream::Stderr => output::bytes(&mut io::stderr().lock(), &bytes),
+        match chunk.stream.known() {
+            Some(Stream::Stdout) => output::bytes(&mut io::stdout().lock(), &bytes),
+            // What this version does not know is not what a script waits for on standard output.
+            Some(Stream::Stderr) | None => output::bytes(&mut io::stderr().lock(), &bytes),
         }
     }
 
@@ -59,7 +62,8 @@ impl Reader {
             }
             self.attempt = chunk.attempt;
         }
-        let place = self.place(chunk.stream);
+        chunk.stream.known()?;
+        let place = self.place(&chunk.stream);
         let expected = place.offset.replace(chunk.offset + chunk.data.len() as u64);
         chunk.offset.checked_sub(expected?).filter(|missing| *missing > 0)
     }
@@ -70,7 +74,7 @@ impl Reader {
             return Cow::Borrowed(&chunk.data);
         }
         let at = chunk.at.to_rfc3339_opts(SecondsFormat::Millis, true);
-        let place = self.place(chunk.stream);
+        let place = self.place(&chunk.stream);
         let mut shown = Vec::with_capacity(chunk.data.len() * 2);
         for line in chunk.data.split_inclusive(|byte| *byte == b'\n') {
             if !place.in_line {
@@ -83,10 +87,11 @@ impl Reader {
         Cow::Owned(shown)
     }
 
-    const fn place(&mut self, stream: Stream) -> &mut Place {
-        match stream {
-            Stream::Stdout => &mut self.stdout,
-            Stream::Stderr => &mut self.stderr,
+    const fn place(&mut self, stream: &Extensible<Stream>) -> &mut Place {
+        match stream.known() {
+            Some(Stream::Stdout) => &mut self.stdout,
+            Some(Stream::Stderr) => &mut self.stderr,
+            None => &mut self.other,
         }
     }
 }
@@ -96,7 +101,14 @@ mod tests {
     use super::*;
 
     fn chunk(attempt: u32, stream: Stream, offset: u64, len: usize) -> LogChunk {
-        LogChunk { attempt, stream, seq: 0, offset, at: Default::default(), data: vec![b'x'; len] }
+        LogChunk {
+            attempt,
+            stream: stream.into(),
+            seq: 0,
+            offset,
+            at: Default::default(),
+            data: vec![b'x'; len],
+        }
     }
 
     #[test]

@@ -70,10 +70,14 @@ pub use sign_in::{AcceptArguments, SignInArguments, accept, sign_in};
 pub use sign_up::{SignUpArguments, run as sign_up};
 pub use submit::{SubmitArguments, run as submit};
 pub use usage::{UsageArguments, run as usage};
-pub(crate) use users::{COLUMNS as USER_COLUMNS, row as user_row, show as show_user};
+pub(crate) use users::{
+    COLUMNS as USER_COLUMNS, row as user_row, show as show_user, show_removed as show_removed_user,
+    show_stored as show_stored_user,
+};
 pub use users::{
-    UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, invite as users_invite,
-    list as users_list, remove as users_remove, role as users_role,
+    UsersInviteArguments, UsersPutArguments, UsersRemoveArguments, UsersRoleArguments,
+    invite as users_invite, list as users_list, put as users_put, remove as users_remove,
+    role as users_role,
 };
 pub use watch::{WatchArguments, run as watch};
 pub use who_am_i::run as who_am_i;

@@ -1,14 +1,15 @@
-//! `berth users`: list, invite, role, remove.
+//! `berth users`: list, invite, put, role, remove.
 
 use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, age};
-use client::{NewUser, PageRequest, User};
+use client::{ApiResponse, NewUser, PageRequest, User};
 use domain::access::Role;
 use domain::id::UserId;
 use domain::time::Timestamp;
 use runtime::clock;
+use std::fmt;
 use std::str::FromStr;
 
 /// A user to invite.
@@ -21,6 +22,21 @@ pub struct UsersInviteArguments {
     /// Role: owner, admin, developer, billing or viewer. You can only grant what you hold.
     #[arg(long)]
     pub role: Role,
+}
+
+/// A user, new or as they are to be from now on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth users put ann@example.com developer\n\n\
+                  For scripts: a new user is invited, and the token printed; an existing one gets the role.")]
+pub struct UsersPutArguments {
+    /// E-mail address to sign in with; or the id of a user who exists.
+    #[arg(value_name = "EMAIL|ID")]
+    pub user: Which,
+    /// Role: owner, admin, developer, billing or viewer. You can only grant what you hold.
+    pub role: Role,
+    /// Only if the user has this version; 0: only if the user is new.
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(0..))]
+    pub if_version: Option<i64>,
 }
 
 /// A user to give another role.
@@ -41,6 +57,9 @@ pub struct UsersRemoveArguments {
     /// E-mail address or id of the user.
     #[arg(value_name = "EMAIL|ID")]
     pub user: Which,
+    /// Only if the user has this version.
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(1..))]
+    pub if_version: Option<i64>,
 }
 
 /// One user, as people name them.
@@ -50,6 +69,15 @@ pub enum Which {
     Id(UserId),
     /// By e-mail address, in lower case.
     Email(String),
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Email(email) => f.write_str(email),
+        }
+    }
 }
 
 impl FromStr for Which {
@@ -145,6 +173,25 @@ pub(crate) fn show(made: &NewUser) -> Result<(), Failure> {
     output::line(token.expose())
 }
 
+/// Stores a user, and prints the token of a new one.
+pub async fn put(connection: &Connection, arguments: &UsersPutArguments) -> Result<(), Failure> {
+    let UsersPutArguments { user, role, if_version } = arguments;
+    let stored = connection.client.put_user(&user.to_string(), *role, *if_version).await;
+    show_stored(connection, &stored.map_err(|error| failure(&error))?)
+}
+
+/// Prints a stored user: the token of a new one, the role of one who was there.
+pub(crate) fn show_stored(
+    connection: &Connection,
+    stored: &ApiResponse<NewUser>,
+) -> Result<(), Failure> {
+    match connection.format {
+        Format::Json => output::document(stored.json()),
+        Format::Table if stored.invite_token.is_some() => show(stored),
+        Format::Table => output::line(&format!("{} is {}", stored.info.email, stored.info.role)),
+    }
+}
+
 /// Gives a user another role.
 pub async fn role(connection: &Connection, arguments: &UsersRoleArguments) -> Result<(), Failure> {
     let id = id_of(connection, &arguments.user).await?;
@@ -162,8 +209,15 @@ pub async fn remove(
     arguments: &UsersRemoveArguments,
 ) -> Result<(), Failure> {
     let id = id_of(connection, &arguments.user).await?;
-    let removed = connection.client.remove_user(id).await;
-    let removed = removed.map_err(|error| failure(&error))?;
+    let removed = connection.client.remove_user(id, arguments.if_version).await;
+    show_removed(connection, &removed.map_err(|error| failure(&error))?)
+}
+
+/// Prints a removed user.
+pub(crate) fn show_removed(
+    connection: &Connection,
+    removed: &ApiResponse<User>,
+) -> Result<(), Failure> {
     match connection.format {
         Format::Json => output::document(removed.json()),
         Format::Table => output::line(&format!("{} removed", removed.email)),

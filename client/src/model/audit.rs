@@ -1,12 +1,13 @@
 //! Filters of the audit.
 
+use api_types::ActorId;
 use domain::time::Timestamp;
 
 /// Which rows: those that fit all that is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// Done by this key or user.
-    pub actor: Option<String>,
+    pub actor: Option<ActorId>,
     /// Of this action.
     pub action: Option<String>,
     /// At or after this time.
@@ -21,7 +22,7 @@ impl AuditFilter {
             at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true))
         };
         [
-            ("actor", self.actor.clone()),
+            ("actor", self.actor.as_ref().map(ToString::to_string)),
             ("action", self.action.clone()),
             ("from", time(self.from)),
             ("to", time(self.to)),

@@ -1,8 +1,10 @@
 //! Filters of a task list.
 
+use domain::id::ScheduleId;
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
+use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
@@ -42,6 +44,32 @@ impl fmt::Display for LabelFilter {
     }
 }
 
+/// A schedule, by id or name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WhichSchedule {
+    /// By id.
+    Id(ScheduleId),
+    /// By name: 1 to 100 of `a-z A-Z 0-9 _ . -`.
+    Name(String),
+}
+
+impl FromStr for WhichSchedule {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Id))
+    }
+}
+
+impl fmt::Display for WhichSchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
 /// Filter of a task list; all conditions must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
@@ -53,8 +81,8 @@ pub struct TaskFilter {
     pub name: Option<String>,
     /// Labels; all must match.
     pub labels: Vec<LabelFilter>,
-    /// Schedule that created the task, by name or id.
-    pub schedule: Option<String>,
+    /// Schedule that created the task.
+    pub schedule: Option<WhichSchedule>,
     /// Submitted at or after this time.
     pub created_from: Option<Timestamp>,
     /// Submitted before this time.
@@ -73,7 +101,7 @@ impl TaskFilter {
             ("state", (!states.is_empty()).then(|| states.join(","))),
             ("tier", self.tier.map(|tier| tier.to_string())),
             ("name", self.name.clone()),
-            ("schedule", self.schedule.clone()),
+            ("schedule", self.schedule.as_ref().map(ToString::to_string)),
             ("created_from", time(self.created_from)),
             ("created_before", time(self.created_before)),
             ("include", self.with_run.then(|| "run".to_owned())),

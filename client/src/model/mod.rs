@@ -9,7 +9,7 @@ mod schedule;
 mod tenant;
 
 pub use audit::AuditFilter;
-pub use filter::{LabelFilter, ParseLabelFilterError, TaskFilter};
+pub use filter::{LabelFilter, ParseLabelFilterError, TaskFilter, WhichSchedule};
 pub use follow::FollowEvent;
 pub use log::{LogFilter, Since};
 pub use new_task::NewTask;

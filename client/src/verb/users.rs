@@ -62,11 +62,15 @@ impl Client {
         self.send(call.json(to_json(&UserChange { role })?)).await
     }
 
-    /// Removes a user: signed out everywhere, with the keys that lead back to them revoked.
+    /// Removes a user, with `if_version` only in that version: signed out everywhere, with the keys that lead back to them revoked.
     ///
     /// # Errors
-    /// 404 for an unknown user; the last owner; no response.
-    pub async fn remove_user(&self, user: UserId) -> Result<ApiResponse<User>, ClientError> {
-        self.send(Call::delete(format!("v1/users/{user}"))).await
+    /// 404 for an unknown user; the last owner; 412 for another version; no response.
+    pub async fn remove_user(
+        &self,
+        user: UserId,
+        if_version: Option<i64>,
+    ) -> Result<ApiResponse<User>, ClientError> {
+        self.send(Call::delete(format!("v1/users/{user}")).if_version(if_version)).await
     }
 }

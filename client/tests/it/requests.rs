@@ -74,7 +74,7 @@ async fn a_list_passes_its_filter_and_follows_its_pages() {
         tier: Some(Tier::Basic),
         name: Some("a b".to_owned()),
         labels: vec!["team=x=y".parse().unwrap(), "env!=prod".parse().unwrap()],
-        schedule: Some("a.b".to_owned()),
+        schedule: Some("a.b".parse().unwrap()),
         ..TaskFilter::default()
     };
     let request = PageRequest { limit: Some(1), cursor: None };

@@ -8,7 +8,7 @@
 use super::lane::{Lane, Round};
 use super::unread::Unknown;
 use super::{Candidate, Pick, Running, Window};
-use crate::fairness::{Charges, Estimates};
+use crate::fairness::{Charges, Doubtful, Estimates};
 use crate::id::{TaskId, TenantId};
 use crate::time::Timestamp;
 use chrono::TimeDelta;
@@ -212,7 +212,7 @@ impl Turns {
 
     /// Up to `most` attempts, with their start, to check in the database: some may have [ended](Self::ended) without a
     /// report.
-    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId, Timestamp)> {
+    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<Doubtful> {
         let mut doubtful = self.due.charges.doubtful(now, most);
         doubtful.extend(self.spare.charges.doubtful(now, most - doubtful.len()));
         doubtful

@@ -26,6 +26,15 @@ enum Breaker {
     Open { next_probe: Duration, successes: u32 },
 }
 
+/// How an attempt ended, for its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttemptEnd {
+    /// The task had not failed before.
+    pub first: bool,
+    /// It succeeded.
+    pub success: bool,
+}
+
 /// Why a retry is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
@@ -59,8 +68,9 @@ impl Account {
         Self { tokens: 0.0, paid_to: now, traffic: 0.0, breaker, waiting: true }
     }
 
-    /// Records the end of an attempt; `first`: the task had not failed before.
-    pub fn attempt_ended(&mut self, rule: &BudgetRule, now: Duration, first: bool, success: bool) {
+    /// Records the end of an attempt.
+    pub fn attempt_ended(&mut self, rule: &BudgetRule, now: Duration, end: AttemptEnd) {
+        let AttemptEnd { first, success } = end;
         if first {
             self.traffic += 1.0;
         }

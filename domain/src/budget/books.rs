@@ -4,7 +4,7 @@
 //! The number is bounded per tenant and in total. Without an account every retry is granted: a memory limit must not
 //! hold up tasks.
 
-use super::account::{Account, RetryDecision};
+use super::account::{Account, AttemptEnd, RetryDecision};
 use super::rule::BudgetRule;
 use crate::id::TenantId;
 use std::collections::HashMap;
@@ -35,21 +35,21 @@ pub struct Books {
 }
 
 impl Books {
-    /// Records the end of an attempt; `first`: the task had not failed before.
+    /// Records the end of an attempt.
     pub fn attempt_ended(
         &mut self,
         rule: &BudgetRule,
         now: Duration,
         key: &TargetKey,
-        (first, success): (bool, bool),
+        end: AttemptEnd,
     ) {
-        let account = if success {
+        let account = if end.success {
             self.tenants.get_mut(&key.tenant).and_then(|of| of.get_mut(&key.target))
         } else {
             self.open(key, || Account::new(rule, now))
         };
         if let Some(account) = account {
-            account.attempt_ended(rule, now, first, success);
+            account.attempt_ended(rule, now, end);
         }
     }
 

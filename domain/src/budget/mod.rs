@@ -9,6 +9,6 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Account, Held, RetryDecision};
+pub use account::{Account, AttemptEnd, Held, RetryDecision};
 pub use books::{Books, TargetKey};
 pub use rule::BudgetRule;

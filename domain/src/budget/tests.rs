@@ -21,6 +21,10 @@ fn key(tenant: TenantId, target: &str) -> TargetKey {
 }
 
 /// A closed account in which nothing is paid.
+const fn end(first: bool, success: bool) -> AttemptEnd {
+    AttemptEnd { first, success }
+}
+
 fn empty() -> Account {
     Account::new(&BudgetRule { burst: 0.0, ..RULE }, at(0.0))
 }
@@ -28,7 +32,7 @@ fn empty() -> Account {
 /// `count` attempts at one moment, none of them first.
 fn ended(account: &mut Account, now: f64, count: u32, success: bool) {
     for _ in 0..count {
-        account.attempt_ended(&RULE, at(now), false, success);
+        account.attempt_ended(&RULE, at(now), end(false, success));
     }
 }
 
@@ -59,7 +63,7 @@ fn a_success_pays_for_a_retry_and_a_first_attempt_for_a_part_of_one() {
     ended(&mut account, 0.0, 2, true);
     assert_eq!(account.let_go(&RULE, at(0.0), 0.5), 2);
     for _ in 0..15 {
-        account.attempt_ended(&RULE, at(0.0), true, false);
+        account.attempt_ended(&RULE, at(0.0), end(true, false));
     }
     assert_eq!(account.let_go(&RULE, at(0.0), 0.5), 1);
 }
@@ -68,7 +72,7 @@ fn a_success_pays_for_a_retry_and_a_first_attempt_for_a_part_of_one() {
 fn what_a_busy_time_paid_is_not_kept_for_a_quiet_one() {
     let mut account = empty();
     for _ in 0..100 {
-        account.attempt_ended(&RULE, at(0.0), true, true);
+        account.attempt_ended(&RULE, at(0.0), end(true, true));
     }
     account.tick(&RULE);
     account.tick(&RULE);
@@ -110,14 +114,14 @@ fn while_the_breaker_is_open_one_probe_goes_now_and_then() {
 fn an_account_that_says_no_more_than_a_new_one_is_not_kept() {
     let (mut books, tenant) = (Books::default(), TenantId::fresh());
     let one = key(tenant, "http://a:80");
-    books.attempt_ended(&RULE, at(0.0), &one, (true, true));
+    books.attempt_ended(&RULE, at(0.0), &one, end(true, true));
     assert_eq!(books.counts(), (0, 0), "what goes well costs nothing");
-    books.attempt_ended(&RULE, at(0.0), &one, (true, false));
+    books.attempt_ended(&RULE, at(0.0), &one, end(true, false));
     assert_eq!(books.decide(&RULE, at(0.0), &one), RetryDecision::Granted);
-    books.attempt_ended(&RULE, at(1.0), &one, (false, true));
+    books.attempt_ended(&RULE, at(1.0), &one, end(false, true));
     books.forget(&RULE, at(1.0));
     assert_eq!(books.counts(), (0, 0), "all is paid back");
-    books.attempt_ended(&RULE, at(1.0), &one, (true, false));
+    books.attempt_ended(&RULE, at(1.0), &one, end(true, false));
     books.forget(&RULE, at(500.0));
     assert_eq!(books.counts().0, 1, "it failed and was not heard of since");
     books.forget(&RULE, at(602.0));
@@ -132,7 +136,7 @@ fn memory_is_bounded_for_a_tenant_and_what_finds_no_place_is_granted() {
             &RULE,
             at(0.0),
             &key(tenant, &format!("http://{target}:80")),
-            (true, false),
+            end(true, false),
         );
     }
     assert_eq!(books.counts().0, 1000);
@@ -140,7 +144,12 @@ fn memory_is_bounded_for_a_tenant_and_what_finds_no_place_is_granted() {
         books.decide(&RULE, at(0.0), &key(tenant, "http://more:80")),
         RetryDecision::Granted
     );
-    books.attempt_ended(&RULE, at(0.0), &key(TenantId::fresh(), "http://more:80"), (true, false));
+    books.attempt_ended(
+        &RULE,
+        at(0.0),
+        &key(TenantId::fresh(), "http://more:80"),
+        end(true, false),
+    );
     assert_eq!(books.counts().0, 1001, "another tenant has a place");
 }
 
@@ -196,7 +205,7 @@ fn storm(managers: usize, odds: Option<f64>) -> Storm {
             turn = (turn + 1) % managers;
             seconds[now as usize] += 1;
             let success = odds.map_or(now >= 60.0, |odds| unit() >= odds);
-            books[turn].attempt_ended(&rule, at(now), &target, (failures == 0, success));
+            books[turn].attempt_ended(&rule, at(now), &target, end(failures == 0, success));
             match (success, failures + 1) {
                 (true, _) => {}
                 (false, 3) => failed += 1,

@@ -10,6 +10,17 @@ use chrono::TimeDelta;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+/// An attempt that has run beyond its estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubtful {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Its task.
+    pub task: TaskId,
+    /// When it was dispatched.
+    pub since: Timestamp,
+}
+
 /// The open charges of one pool.
 #[derive(Debug, Clone, Default)]
 pub struct Charges {
@@ -90,7 +101,7 @@ impl Charges {
     }
 
     /// Up to `most` attempts to check, with their start: those that no longer run must be closed.
-    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId, Timestamp)> {
+    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<Doubtful> {
         let due = |(at, _): &(Timestamp, TaskId)| *at <= now;
         let doubtful: Vec<_> =
             self.doubted.iter().take_while(|d| due(d)).take(most).copied().collect();
@@ -99,7 +110,7 @@ impl Charges {
             let open = self.open.get_mut(&task)?;
             open.doubt_at = now + DOUBT;
             self.doubted.insert((open.doubt_at, task));
-            Some((open.charge.tenant, task, open.since))
+            Some(Doubtful { tenant: open.charge.tenant, task, since: open.since })
         };
         doubtful.into_iter().filter_map(ask).collect()
     }
@@ -199,7 +210,7 @@ mod tests {
         charges.advance(&mut accounts, at(900));
         assert!(charges.doubtful(at(900_000), 9).is_empty());
         charges.advance(&mut accounts, at(20_000));
-        let runs = [(tenant(1), task(1), at(0))];
+        let runs = [Doubtful { tenant: tenant(1), task: task(1), since: at(0) }];
         assert!(charges.doubtful(at(2999), 9).is_empty());
         assert_eq!(charges.doubtful(at(20_000), 9), runs);
         assert!(charges.doubtful(at(29_999), 9).is_empty());

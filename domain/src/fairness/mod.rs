@@ -5,5 +5,5 @@ mod charges;
 mod estimates;
 
 pub use accounts::{Accounts, Charge};
-pub use charges::Charges;
+pub use charges::{Charges, Doubtful};
 pub use estimates::{Estimates, NameKey};

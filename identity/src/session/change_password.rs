@@ -9,6 +9,7 @@ use domain::id::{SignInId, UserId};
 use secrecy::SecretString;
 use store::TenantScope;
 use store::connect::ApiDb;
+use store::user::NewPassword;
 
 /// Whose password, and by what it is replaced.
 #[derive(Debug)]
@@ -45,8 +46,8 @@ impl Sessions {
         }
         self.attempts.knew_old_password(&self.db, user).await?;
         let new = self.passwords.hash(&turn, new).await?;
-        let who = (user, sign_in);
-        let ended = store::user::change_password(db, scope, who, (&old, &new)).await?;
+        let password = NewPassword { user, sign_in, old_hash: &old, new_hash: &new };
+        let ended = store::user::change_password(db, scope, password).await?;
         // It became another one since it was compared.
         ended.ok_or(IdentityError::WrongPassword)
     }

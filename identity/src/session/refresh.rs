@@ -7,7 +7,7 @@ use crate::peer::Peer;
 use crate::token::Bearer;
 use domain::audit::By;
 use secrecy::{ExposeSecret, SecretString};
-use store::sign_in::Refreshed;
+use store::sign_in::{Refreshed, TokenSwap};
 
 impl Sessions {
     /// New tokens for a refresh token.
@@ -26,7 +26,8 @@ impl Sessions {
         // Not in the line of those who sign in: who is in already stays in while others knock.
         let _turn = self.refreshes.turn(peer).await;
         let life = self.refresh_token_life;
-        match store::sign_in::refresh(&self.db, (&old, &new.hash), life, by).await? {
+        let swap = TokenSwap { old: &old, new: &new.hash };
+        match store::sign_in::refresh(&self.db, swap, life, by).await? {
             Refreshed::Done { sign_in, tenant, user } => {
                 self.session(Bearer { sign_in, tenant, user }, new.text)
             }

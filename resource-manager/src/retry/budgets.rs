@@ -3,7 +3,7 @@
 //! Healthy targets have no account: a success costs one lookup in a small map.
 
 use crate::metrics::RETRIES;
-use domain::budget::{Books, BudgetRule, Held, RetryDecision, TargetKey};
+use domain::budget::{AttemptEnd, Books, BudgetRule, Held, RetryDecision, TargetKey};
 use domain::id::TenantId;
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
@@ -35,19 +35,19 @@ impl Budgets {
         Self(Arc::new(Shared { whole: rule, max_hold, began: clock::monotonic(), kept }))
     }
 
-    /// Records the end of an attempt, `(first, success)`; `again`: a retry may follow. Returns its longest hold;
-    /// `None`: only its own back-off.
+    /// Records the end of an attempt; `again`: a retry may follow. Returns its longest hold; `None`: only its own
+    /// back-off.
     pub(crate) fn ended(
         &self,
         tenant: TenantId,
         target: &Arc<str>,
-        how: (bool, bool),
+        end: AttemptEnd,
         again: bool,
     ) -> Option<Duration> {
         let (now, key) = (self.now(), TargetKey { tenant, target: Arc::clone(target) });
         let mut kept = self.0.kept.lock();
         let rule = kept.rule;
-        kept.books.attempt_ended(&rule, now, &key, how);
+        kept.books.attempt_ended(&rule, now, &key, end);
         if !again {
             return None;
         }

@@ -3,6 +3,7 @@
 use super::group::meaning;
 use super::reported::Reported;
 use crate::retry::Budgets;
+use domain::budget::AttemptEnd;
 use domain::task::{AttemptOutcome, Event};
 use std::time::Duration;
 use store::held_retry::HeldRetry;
@@ -40,7 +41,8 @@ pub(super) fn next(
     if let (Some((lease, target)), Some(success)) = (target, success) {
         let again = meaning.event == Event::AttemptFailed;
         let tenant = reported.ended.lease.tenant;
-        let hold = budgets.ended(tenant, target, (lease.failures == 0, success), again);
+        let end = AttemptEnd { first: lease.failures == 0, success };
+        let hold = budgets.ended(tenant, target, end, again);
         if let Some(hold) = hold {
             next.held = Some(HeldRetry { target: target.clone(), back_off: meaning.retry_after });
             // Jitter from half of it, so that retries held together do not run together.

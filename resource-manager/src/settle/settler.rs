@@ -26,7 +26,7 @@ use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
-use store::task::transition::{EndedAttempt, FailedAttempt, TransitionResult};
+use store::task::transition::{EndedAttempt, FailedAttempt, LapsedLease, TransitionResult};
 use tokio::sync::mpsc;
 use tracing::{Instrument, debug, info_span, warn};
 
@@ -239,7 +239,9 @@ impl<S: LeaseStore> Settler<S> {
             }
             Event::LeaseLapsed | Event::LeaseLapsedForGood => {
                 let for_good = event == Event::LeaseLapsedForGood;
-                let leases: Vec<_> = ended.iter().map(|e| (e.lease, for_good)).collect();
+                let lapsed =
+                    |e: &EndedAttempt| LapsedLease { key: e.lease, at_most_once: for_good };
+                let leases: Vec<_> = ended.iter().map(lapsed).collect();
                 db.lease_lapsed(&leases).await
             }
             Event::Due
@@ -265,7 +267,8 @@ impl<S: LeaseStore> Settler<S> {
         let (for_good, unasked): (Vec<usize>, Vec<usize>) =
             (0..ended.len()).filter(|at| still_leased(&answers[*at])).partition(once_only);
         if !for_good.is_empty() {
-            let leases: Vec<_> = for_good.iter().map(|at| (ended[*at].lease, true)).collect();
+            let lapsed = |at: &usize| LapsedLease { key: ended[*at].lease, at_most_once: true };
+            let leases: Vec<_> = for_good.iter().map(lapsed).collect();
             for (at, answer) in for_good.into_iter().zip(self.db.lease_lapsed(&leases).await?) {
                 answers[at] = answer;
             }

@@ -17,7 +17,7 @@ use store::StoreError;
 use store::lease::LiveLease;
 use store::session::SessionOwner;
 use store::task::transition::{
-    Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
+    Claim, EndedAttempt, FailedAttempt, LapsedLease, Placed, SessionEpoch, TransitionResult,
 };
 
 #[derive(Clone, Default)]
@@ -287,12 +287,13 @@ impl LeaseStore for FakeStore {
         self.end("stopped", Event::Stopped, ended, &[])
     }
 
-    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> TransitionResults {
+    async fn lease_lapsed(&self, leases: &[LapsedLease]) -> TransitionResults {
         self.begin("lease_lapsed", leases.len())?;
         let mut tables = self.0.lock();
-        let lapse = |(lease, for_good): &(LeaseKey, bool)| {
-            let event = if *for_good { Event::LeaseLapsedForGood } else { Event::LeaseLapsed };
-            tables.end(*lease, event, AttemptOutcome::Lost, Duration::ZERO)
+        let lapse = |lease: &LapsedLease| {
+            let event =
+                if lease.at_most_once { Event::LeaseLapsedForGood } else { Event::LeaseLapsed };
+            tables.end(lease.key, event, AttemptOutcome::Lost, Duration::ZERO)
         };
         Ok(leases.iter().map(lapse).collect())
     }

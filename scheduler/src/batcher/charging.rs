@@ -37,14 +37,14 @@ impl Charging {
         let mut pools: Vec<_> = pools.collect();
         // Before anything that may fail: they are reported once.
         for turns in &mut pools {
-            ends.iter().for_each(|(task, used)| turns.ended(*task, *used));
+            ends.iter().for_each(|end| turns.ended(end.task, end.used));
             turns.advance(now);
         }
         for turns in pools {
             let doubtful = turns.doubtful(now, LOOKED_UP);
             if !doubtful.is_empty() {
                 let unreported = unreported(db, &doubtful).await?;
-                unreported.into_iter().for_each(|(task, used)| turns.ended(task, used));
+                unreported.into_iter().for_each(|end| turns.ended(end.task, end.used));
             }
         }
         Ok(())

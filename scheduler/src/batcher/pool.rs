@@ -77,9 +77,9 @@ impl PoolState {
         pool: &PoolName,
         horizon: Duration,
     ) -> Result<PoolView, StoreError> {
-        let (loads, queued) = store::load::read(db, pool).await?;
+        let load = store::load::read(db, pool).await?;
         let now = clock::monotonic();
-        let view = self.rate.view(now, &loads, queued);
+        let view = self.rate.view(now, &load.owners, load.queued_slots);
         self.room = Some(RoomEstimate::new(view.clone(), now, batch_slots(view.load, horizon)));
         FREE_SLOTS.with(&[pool.as_str()]).set(view.load.free_slots as f64);
         QUEUED_SLOTS.with(&[pool.as_str()]).set(view.load.queued_slots as f64);

@@ -19,7 +19,7 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{
-    Awaited, Due, Unreadable, awaited, backfill_step, backfills, pause_unreadable,
+    Awaited, Due, DueBackfill, Unreadable, awaited, backfill_step, backfills, pause_unreadable,
     postpone_backfill, resume_after, tell_missed,
 };
 use store::shard::ShardEpoch;
@@ -103,7 +103,7 @@ impl KeepFires {
         let under_way = backfills(&self.db, &numbers, BACKFILLS).await?;
         *self.no_backfills.lock() = under_way.is_empty().then(monotonic);
         let mut made = 0;
-        for (schedule, tenant, shard) in under_way {
+        for DueBackfill { schedule, tenant, shard } in under_way {
             let Some(at) = owned.iter().find(|at| at.shard == shard) else { continue };
             let of = Due { schedule, tenant, shard, due_at: now, fire_at: now };
             self.judge.prepare(&self.db, &[of]).await?;
@@ -146,10 +146,7 @@ impl KeepFires {
                 Ok(due.map(|due| Coming::of(id, &reckoner, due.at)))
             });
         match next {
-            Ok(next) => {
-                let next = next.map(|next| (next.due_at, next.fire_at));
-                Ok(resume_after(&self.db, id, ended.task, next).await?.is_some())
-            }
+            Ok(next) => Ok(resume_after(&self.db, id, ended.task, next).await?.is_some()),
             Err(StoreError::Malformed { what, .. }) => {
                 let version = Some(ended.version);
                 pause_unreadable(&self.db, &Unreadable { schedule: id, version, what }).await?;

@@ -86,7 +86,6 @@ fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
         let added = added(&reckoner, old, now).map(|due| Coming::of(id, &reckoner, due.at));
         added.or_else(moved)
     };
-    let next = next.map(|next| (next.due_at, next.fire_at));
     Some(MovedDue { schedule: id, was: old.due_at, next })
 }
 
@@ -101,7 +100,7 @@ fn added(reckoner: &Reckoner, old: &Outdated, now: Timestamp) -> Option<DueTime>
 
 /// Logs a moved due time; false if unchanged.
 fn log_move(old: &Outdated, new: &MovedDue) -> bool {
-    let to = new.next.map(|(due_at, _)| due_at);
+    let to = new.next.map(|next| next.due_at);
     if to == Some(old.due_at) {
         return false;
     }

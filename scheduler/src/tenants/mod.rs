@@ -11,7 +11,7 @@ use runtime::tick::TickOutcome;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::task::transition;
+use store::task::transition::{self, EndedTasks};
 use store::tenant::{self, DeletedTenant, LAST_PART};
 use tracing::{debug, info, warn};
 
@@ -67,7 +67,7 @@ impl TenantTick {
     async fn step(&self, gone: &DeletedTenant) -> Result<(u64, bool), StoreError> {
         let id = gone.tenant;
         if gone.has_tasks {
-            let (cancelled, asked) =
+            let EndedTasks { cancelled, asked } =
                 transition::tenant_deleted(&self.db, id, self.cancel_grace, CANCELLED).await?;
             if asked > 0 {
                 self.bus.wake(Topic::ResourceManager);

@@ -5,6 +5,7 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::{ScheduleId, TaskId, TenantId};
+use domain::schedule::Coming;
 use domain::time::Timestamp;
 
 /// A schedule whose task has ended.
@@ -59,7 +60,7 @@ pub async fn awaited(
     Ok(awaited.collect())
 }
 
-/// Sets the next due time (and when that is to be fired) of a schedule that still waits for this task; none: it is over. What is
+/// Sets the next due time of a schedule that still waits for this task; none: it is over. What is
 /// to be fired, where it was so.
 ///
 /// # Errors
@@ -68,7 +69,7 @@ pub async fn resume_after(
     db: &SchedulerDb,
     schedule: ScheduleId,
     task: TaskId,
-    next: Option<(Timestamp, Timestamp)>,
+    next: Option<Coming>,
 ) -> Result<Option<Due>, StoreError> {
     let query = sqlx::query!(
         r#"update schedule set awaits = null, due_at = $3, fire_at = $4,
@@ -76,11 +77,11 @@ pub async fn resume_after(
             where id = $1 and awaits = $2 returning shard, tenant_id"#,
         schedule.uuid(),
         task.uuid(),
-        next.map(|(due_at, _)| due_at),
-        next.map(|(_, fire_at)| fire_at)
+        next.map(|next| next.due_at),
+        next.map(|next| next.fire_at)
     );
     let rows = named("fire.resume_after", query.fetch_all(db.pool())).await?;
-    let due = rows.first().zip(next).map(|(row, (due_at, fire_at))| Due {
+    let due = rows.first().zip(next).map(|(row, Coming { due_at, fire_at })| Due {
         schedule,
         tenant: TenantId(row.tenant_id),
         shard: row.shard,

@@ -34,7 +34,18 @@ pub struct BackfillStep {
     pub done: bool,
 }
 
-/// Schedules of `shards` that have a backfill of which a piece may be fired now, whose and in which shard, at most `limit`.
+/// A schedule that has a backfill of which a piece may be fired now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueBackfill {
+    /// The schedule.
+    pub schedule: ScheduleId,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Its shard.
+    pub shard: i16,
+}
+
+/// Schedules of `shards` that have a backfill of which a piece may be fired now, at most `limit`.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -42,7 +53,7 @@ pub async fn backfills(
     db: &SchedulerDb,
     shards: &[i16],
     limit: i64,
-) -> Result<Vec<(ScheduleId, TenantId, i16)>, StoreError> {
+) -> Result<Vec<DueBackfill>, StoreError> {
     let query = sqlx::query!(
         r#"select b.schedule_id, b.tenant_id, s.shard as "shard!" from schedule_backfill b
             cross join lateral (select o.shard from schedule o where o.id = b.schedule_id limit 1) s
@@ -54,7 +65,11 @@ pub async fn backfills(
     let rows = named("fire.backfills", query.fetch_all(db.fire_pool())).await?;
     Ok(rows
         .into_iter()
-        .map(|row| (ScheduleId(row.schedule_id), TenantId(row.tenant_id), row.shard))
+        .map(|row| DueBackfill {
+            schedule: ScheduleId(row.schedule_id),
+            tenant: TenantId(row.tenant_id),
+            shard: row.shard,
+        })
         .collect())
 }
 

@@ -19,7 +19,7 @@ mod window;
 mod write;
 
 pub use awaited::{Awaited, awaited, resume_after};
-pub use backfill::{BackfillStep, backfill_step, backfills, postpone_backfill};
+pub use backfill::{BackfillStep, DueBackfill, backfill_step, backfills, postpone_backfill};
 pub use count_ends::{CountedEnds, PausedForFailures, count_ends};
 pub use missed::{Missed, tell_missed};
 pub use outdated::{MovedDue, Outdated, move_due, outdated};

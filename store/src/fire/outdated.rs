@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::{ScheduleId, TenantId};
-use domain::schedule::rules_version;
+use domain::schedule::{Coming, rules_version};
 use domain::time::Timestamp;
 use std::collections::HashSet;
 
@@ -72,8 +72,8 @@ pub struct MovedDue {
     pub schedule: ScheduleId,
     /// When it was due.
     pub was: Timestamp,
-    /// When it is due, and when that is to be fired; none: it is over.
-    pub next: Option<(Timestamp, Timestamp)>,
+    /// When it is due; none: it is over.
+    pub next: Option<Coming>,
 }
 
 /// Sets the due times of those that are due still when they were. Says which these are.
@@ -88,8 +88,8 @@ pub async fn move_due(
     sorted.sort_unstable_by_key(|one| one.schedule);
     let ids: Vec<_> = sorted.iter().map(|one| one.schedule.uuid()).collect();
     let was: Vec<_> = sorted.iter().map(|one| one.was).collect();
-    let due_at: Vec<_> = sorted.iter().map(|one| one.next.map(|(due_at, _)| due_at)).collect();
-    let fire_at: Vec<_> = sorted.iter().map(|one| one.next.map(|(_, fire_at)| fire_at)).collect();
+    let due_at: Vec<_> = sorted.iter().map(|one| one.next.map(|next| next.due_at)).collect();
+    let fire_at: Vec<_> = sorted.iter().map(|one| one.next.map(|next| next.fire_at)).collect();
     let query = sqlx::query_scalar!(
         "update schedule s set due_at = i.due_at, fire_at = i.fire_at, tzdb = $5,
                 ended_at = case when i.due_at is null then clock_timestamp() end

@@ -7,5 +7,5 @@ mod report;
 
 pub(crate) use lacks::of_json;
 pub use prune::prune;
-pub use read::{OwnerLoad, read};
+pub use read::{LoadOfPool, OwnerLoad, read};
 pub use report::{PoolReport, forget, report};

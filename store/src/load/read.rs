@@ -29,11 +29,20 @@ pub struct OwnerLoad {
     pub drivers: DriverSet,
 }
 
-/// Figures of the last 3 seconds for `pool`, and the slots of its tasks that are `queued` now.
+/// The figures of a pool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoadOfPool {
+    /// Those of each resource manager, of the last 3 seconds.
+    pub owners: Vec<OwnerLoad>,
+    /// Slots of the pool's tasks that are `queued` now.
+    pub queued_slots: u64,
+}
+
+/// The figures of `pool`.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, u64), StoreError> {
+pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<LoadOfPool, StoreError> {
     let query = sqlx::query!(
         r#"select l.owner as "owner?", l.free_slots as "free_slots?", l.completed_slots as "completed_slots?",
                 l.largest_cpu_millis as "cpu?", l.largest_memory_mib as "memory?", l.largest_disk_mib as "disk?",
@@ -48,7 +57,7 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
         pool.as_str()
     );
     let rows = on_own!(db.dispatch(), "load.read", query.fetch_all);
-    let queued = rows.first().map_or(0, |row| row.queued.unsigned_abs());
+    let queued_slots = rows.first().map_or(0, |row| row.queued.unsigned_abs());
     let loads = rows.into_iter().filter_map(|row| {
         let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();
         Some(OwnerLoad {
@@ -66,5 +75,5 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
             drivers: of_column(row.drivers.as_ref()),
         })
     });
-    Ok((loads.collect(), queued))
+    Ok(LoadOfPool { owners: loads.collect(), queued_slots })
 }

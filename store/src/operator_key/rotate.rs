@@ -32,7 +32,8 @@ pub enum Rotated {
 /// When the database cannot answer.
 pub async fn rotate(
     db: &AdminDb,
-    (key_id, overlap): (&str, Duration),
+    key_id: &str,
+    overlap: Duration,
     new: NewSecret,
     by: By,
 ) -> Result<Rotated, StoreError> {

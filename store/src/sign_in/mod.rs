@@ -20,6 +20,6 @@ pub use find::{SignInRecord, find};
 pub use list::{SignInInfo, list};
 pub use place::{is_known_place, know_place};
 pub use purge::purge;
-pub use refresh::{Refreshed, refresh};
+pub use refresh::{Refreshed, TokenSwap, refresh};
 pub use refused::refused;
 pub use sign_up::{NewCustomer, sign_up};

@@ -36,13 +36,22 @@ pub enum Refreshed {
     Refused,
 }
 
-/// Uses the token with the hash `old` up and stores its successor, in the request of `by`; the sign-in lives for `life` from now.
+/// The hashes of two refresh tokens.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenSwap<'a> {
+    /// Of the token that is used.
+    pub old: &'a [u8; 32],
+    /// Of its successor.
+    pub new: &'a [u8; 32],
+}
+
+/// Uses the old token up and stores its successor, in the request of `by`; the sign-in lives for `life` from now.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn refresh(
     db: &SubmitDb,
-    (old, new): (&[u8; 32], &[u8; 32]),
+    TokenSwap { old, new }: TokenSwap<'_>,
     life: Duration,
     by: By,
 ) -> Result<Refreshed, StoreError> {

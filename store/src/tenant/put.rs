@@ -67,7 +67,8 @@ pub enum TenantStored {
 /// When the weight is out of range, or the database cannot answer.
 pub async fn put(
     db: &AdminDb,
-    (which, if_version): (&WhichTenant, Option<i64>),
+    which: &WhichTenant,
+    if_version: Option<i64>,
     put: &PutTenant,
     by: By,
 ) -> Result<TenantStored, StoreError> {

@@ -25,6 +25,19 @@ pub enum Change {
     Remove,
 }
 
+/// A change of one user, asked for by somebody who may do `permissions`.
+#[derive(Debug, Clone, Copy)]
+pub struct WantedChange {
+    /// Whom to change.
+    pub user: UserId,
+    /// Only in this version; `None`: in any.
+    pub if_version: Option<i64>,
+    /// What to do.
+    pub change: Change,
+    /// What whoever asks may do.
+    pub permissions: PermissionSet,
+}
+
 /// What became of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed {
@@ -32,6 +45,11 @@ pub enum Changed {
     Done(UserInfo),
     /// Nobody would be left who may do everything.
     LastOwner,
+    /// The user is in this version, and not in the one that was asked for.
+    VersionMismatch {
+        /// The version.
+        version: i64,
+    },
     /// The user is an owner, and whoever asks may not change owners.
     Mightier,
     /// There is no such user.
@@ -40,20 +58,23 @@ pub enum Changed {
     ActorEnded,
 }
 
-/// Changes a user, on behalf of somebody who may do `permissions`.
+/// Changes a user.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn change(
     db: &ApiDb,
     scope: &TenantScope,
-    user: UserId,
-    change: Change,
-    permissions: PermissionSet,
+    wanted: WantedChange,
 ) -> Result<Changed, StoreError> {
+    let WantedChange { user, if_version, change, permissions } = wanted;
     let mut tx = crate::task::scoped(db, scope).await?;
     let owners = lock_owners(&mut tx, scope).await?;
     let Some(before) = lock(&mut tx, scope, user).await? else { return Ok(Changed::NotFound) };
+    let version = before.version;
+    if if_version.is_some_and(|wanted| wanted != version) {
+        return Ok(Changed::VersionMismatch { version });
+    }
     let action = match change {
         Change::Role(_) => "user.change",
         Change::Remove => "user.remove",

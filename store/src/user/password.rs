@@ -25,17 +25,30 @@ pub async fn password_hash(
     Ok(named("user.password_hash", query.fetch_optional(&mut *tx)).await?.flatten())
 }
 
-/// Puts `new` in the place of the hash `old` and ends the user's sign-ins but the one that asks; says how many, or `None` when the
-/// password is another by now.
+/// A user's new password.
+#[derive(Debug, Clone, Copy)]
+pub struct NewPassword<'a> {
+    /// The user.
+    pub user: UserId,
+    /// The sign-in that asks.
+    pub sign_in: SignInId,
+    /// Hash of the password that it replaces.
+    pub old_hash: &'a str,
+    /// Its hash.
+    pub new_hash: &'a str,
+}
+
+/// Replaces the password and ends the user's sign-ins but the one that asks; says how many, or `None` when the password is another
+/// by now.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn change_password(
     db: &ApiDb,
     scope: &TenantScope,
-    (user, sign_in): (UserId, SignInId),
-    (old, new): (&str, &str),
+    password: NewPassword<'_>,
 ) -> Result<Option<u64>, StoreError> {
+    let NewPassword { user, sign_in, old_hash, new_hash } = password;
     let mut tx = crate::task::scoped(db, scope).await?;
     // What signs in at this moment with the old password is of the old version: over as soon as it begins.
     let change = sqlx::query_scalar!(
@@ -43,8 +56,8 @@ pub async fn change_password(
             where tenant_id = $1 and id = $2 and state = 'active' and password_hash = $3 returning token_version",
         scope.tenant().uuid(),
         user.uuid(),
-        old,
-        new
+        old_hash,
+        new_hash
     );
     let version = named("user.change_password", change.fetch_optional(&mut *tx)).await?;
     let Some(version) = version else { return Ok(None) };

@@ -41,17 +41,25 @@ pub enum UserStored {
     Not(Changed),
 }
 
-/// Stores a user, on behalf of somebody who may do `permissions`: with `if_version` only in that version, with 0 only where there is none.
+/// A user to store, on behalf of somebody who may do `permissions`.
+#[derive(Debug, Clone)]
+pub struct PutUser {
+    /// Which.
+    pub which: WhichUser,
+    /// Only in this version, with 0 only where there is none; `None`: in any.
+    pub if_version: Option<i64>,
+    /// The role to have.
+    pub role: Role,
+    /// What whoever asks may do.
+    pub permissions: PermissionSet,
+}
+
+/// Stores a user.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn put(
-    db: &ApiDb,
-    scope: &TenantScope,
-    (which, if_version): (WhichUser, Option<i64>),
-    role: Role,
-    permissions: PermissionSet,
-) -> Result<UserStored, StoreError> {
+pub async fn put(db: &ApiDb, scope: &TenantScope, put: PutUser) -> Result<UserStored, StoreError> {
+    let PutUser { which, if_version, role, permissions } = put;
     let mut tx = crate::task::scoped(db, scope).await?;
     let owners = lock_owners(&mut tx, scope).await?;
     let found = match which {

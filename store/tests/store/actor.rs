@@ -9,7 +9,7 @@ use store::audit::{Actor, By};
 use store::idempotency::Once;
 use store::key::{self, NewSecret, Rotated, Rotation};
 use store::sign_in::NewSignIn;
-use store::user::{self, Change, Changed, Entry, NewUser};
+use store::user::{self, Change, Changed, Entry, NewUser, WantedChange};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -58,8 +58,9 @@ async fn let_do(world: &World, scope: &TenantScope, round: u8) -> [bool; 4] {
 }
 
 async fn change(world: &World, scope: &TenantScope, user: UserId, all: PermissionSet) -> bool {
-    let role = Change::Role(Role::Viewer);
-    match user::change(&world.api, scope, user, role, all).await.unwrap() {
+    let change = Change::Role(Role::Viewer);
+    let wanted = WantedChange { user, if_version: None, change, permissions: all };
+    match user::change(&world.api, scope, wanted).await.unwrap() {
         Changed::Done(_) => true,
         Changed::ActorEnded => false,
         other => panic!("{other:?}"),

@@ -2,17 +2,18 @@
 
 use crate::support::World;
 use chrono::TimeDelta;
+use domain::fairness::Doubtful;
 use domain::id::{NodeId, TaskId};
 use domain::task::State;
 use std::collections::HashMap;
 use std::time::Duration;
-use store::attempt_end::{prune, read, tell, unreported, words};
+use store::attempt_end::{UsedTime, prune, read, tell, unreported, words};
 
 #[tokio::test]
 async fn each_word_is_heard_once_by_each_who_listens() {
     let world = World::new().await;
     let (one, other) = (NodeId::fresh(), NodeId::fresh());
-    let end = |ms| (TaskId::fresh(), Duration::from_millis(ms));
+    let end = |ms| UsedTime { task: TaskId::fresh(), used: Duration::from_millis(ms) };
     let (first, second, third) = ([end(0), end(1)], [end(u64::from(u32::MAX))], [end(7)]);
     tell(&world.rm, one, 0, &words(&first)).await.unwrap();
     tell(&world.rm, other, 0, &words(&second)).await.unwrap();
@@ -20,7 +21,7 @@ async fn each_word_is_heard_once_by_each_who_listens() {
     tell(&world.rm, one, 0, &words(&first)).await.unwrap();
     let mut heard = HashMap::new();
     let mut ends = read(&world.scheduler, &mut heard).await.unwrap();
-    ends.sort_unstable_by_key(|(_, used)| *used);
+    ends.sort_unstable_by_key(|end| end.used);
     assert_eq!(ends, [first[0], first[1], second[0]]);
     tell(&world.rm, one, 1, &words(&third)).await.unwrap();
     assert_eq!(read(&world.scheduler, &mut heard).await.unwrap(), third);
@@ -44,7 +45,9 @@ async fn of_what_is_not_held_any_more_the_last_use_is_found() {
         let put = world.put(leader, owned, tenant, state).await;
         let id = put.task.uuid();
         world.sql(format!("update attempt set usage_ms = 1234 where task_id = '{id}'")).await;
-        let used = unreported(&world.scheduler, &[(tenant, put.task, since)]).await.unwrap();
+        let used = unreported(&world.scheduler, &[Doubtful { tenant, task: put.task, since }])
+            .await
+            .unwrap();
         let expected = match state {
             State::Queued | State::Running | State::Cancelling => None,
             // Never ran.
@@ -57,14 +60,17 @@ async fn of_what_is_not_held_any_more_the_last_use_is_found() {
                 Some(1234)
             }
         };
-        let expected = expected.map(|ms| (put.task, Duration::from_millis(ms)));
+        let expected =
+            expected.map(|ms| UsedTime { task: put.task, used: Duration::from_millis(ms) });
         assert_eq!(used, expected.into_iter().collect::<Vec<_>>(), "{state}");
         // An attempt before this dispatch is not what it used.
-        let later = [(tenant, put.task, runtime::clock::wall() + TimeDelta::minutes(1))];
+        let since = runtime::clock::wall() + TimeDelta::minutes(1);
+        let later = [Doubtful { tenant, task: put.task, since }];
         let used = unreported(&world.scheduler, &later).await.unwrap();
-        assert!(used.iter().all(|(_, used)| used.is_zero()), "{state}");
+        assert!(used.iter().all(|end| end.used.is_zero()), "{state}");
     }
-    let foreign = [(world.tenant().await, TaskId::fresh(), since)];
+    let (tenant, task) = (world.tenant().await, TaskId::fresh());
+    let foreign = [Doubtful { tenant, task, since }];
     let used = unreported(&world.scheduler, &foreign).await.unwrap();
-    assert_eq!(used, [(foreign[0].1, Duration::ZERO)]);
+    assert_eq!(used, [UsedTime { task, used: Duration::ZERO }]);
 }

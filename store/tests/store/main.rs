@@ -49,6 +49,7 @@ mod submitting;
 mod support;
 mod tenancy;
 mod tenants;
+mod tls;
 mod tokens;
 mod unique_keys;
 mod what_moves;

@@ -7,7 +7,7 @@ use domain::task::{AttemptOutcome, Dispatch, Event, State, next};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::transition::{
-    self, CancelAnswer, Claim, FailedAttempt, SessionEpoch, TransitionResult,
+    self, CancelAnswer, Claim, FailedAttempt, LapsedLease, SessionEpoch, TransitionResult,
 };
 
 /// What a statement answered, whatever its form.
@@ -51,12 +51,18 @@ impl Stage {
             }
             Event::AttemptAborted => one(transition::attempt_aborted(rm, &told).await.unwrap()),
             Event::AttemptKilled => one(transition::attempt_killed(rm, &told).await.unwrap()),
-            Event::LeaseLapsed => {
-                one(transition::lease_lapsed(rm, &[(put.lease, false)]).await.unwrap())
-            }
-            Event::LeaseLapsedForGood => {
-                one(transition::lease_lapsed(rm, &[(put.lease, true)]).await.unwrap())
-            }
+            Event::LeaseLapsed => one(transition::lease_lapsed(
+                rm,
+                &[LapsedLease { key: put.lease, at_most_once: false }],
+            )
+            .await
+            .unwrap()),
+            Event::LeaseLapsedForGood => one(transition::lease_lapsed(
+                rm,
+                &[LapsedLease { key: put.lease, at_most_once: true }],
+            )
+            .await
+            .unwrap()),
             Event::HandedBack => one(transition::handed_back(rm, &told).await.unwrap()),
             Event::NotStarted => one(transition::not_started(rm, &told).await.unwrap()),
             Event::ReturnedAgain => {

@@ -10,7 +10,7 @@ use store::TenantScope;
 use store::audit::By;
 use store::output::{NewChunk, OutputFilter, OutputPosition, Stream, insert, read};
 use store::task::submit::NewTask;
-use store::task::transition::{self, EndedAttempt, FailedAttempt};
+use store::task::transition::{self, EndedAttempt, FailedAttempt, LapsedLease};
 use store::tenant::TenantChange;
 
 fn chunk(lease: LeaseKey, stream: Stream, seq: u32, data: &str) -> NewChunk {
@@ -208,7 +208,9 @@ async fn usage_is_the_sum_of_the_attempts_by_day_and_tier_to_the_last_unit() {
         transition::completed(&world.rm, &[report]).await.unwrap();
     }
     let lost = world.run(leader, owned, tenant, 1).await[0];
-    transition::lease_lapsed(&world.rm, &[(lost, false)]).await.unwrap();
+    transition::lease_lapsed(&world.rm, &[LapsedLease { key: lost, at_most_once: false }])
+        .await
+        .unwrap();
     // One ended just before midnight, on the day before.
     world.sql("update attempt set placed_at = placed_at - interval '2 days',
         ended_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - interval '1 microsecond' where tier is null").await;

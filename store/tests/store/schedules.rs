@@ -506,7 +506,7 @@ async fn a_backfill_fires_what_made_no_task_once_and_says_so_before() {
     let shards: Vec<_> = firing.shards.iter().map(|at| at.shard).collect();
     let found = store::fire::backfills(&world.scheduler, &shards, 10).await.unwrap();
     assert_eq!(found.len(), 1);
-    let at = firing.shards.iter().find(|at| at.shard == found[0].2).copied().unwrap();
+    let at = firing.shards.iter().find(|at| at.shard == found[0].shard).copied().unwrap();
     let stale = ShardEpoch { epoch: Epoch(at.epoch.0 - 1), ..at };
     let step = async |at, room| {
         store::fire::backfill_step(&world.scheduler, firing.node, at, record.id, |_, _| room)

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
-use store::load::{self, PoolReport};
+use store::load::{self, LoadOfPool, PoolReport};
 use store::pool::DispatchPool;
 use store::task::submit::NewTask;
 use store::task::{
@@ -370,10 +370,11 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
     let tenant = world.tenant().await;
     let leader = world.lead(NodeId::fresh()).await;
     let read = async || load::read(&world.scheduler, &pool()).await.unwrap();
-    assert_eq!(read().await, (vec![], 0));
+    assert_eq!(read().await, LoadOfPool::default());
     let tasks = world.store_ready(tenant, 3).await;
     world.dispatch(leader, &tasks).await;
-    assert_eq!(read().await, (vec![], 3), "queued shows without any manager");
+    let queued = LoadOfPool { owners: vec![], queued_slots: 3 };
+    assert_eq!(read().await, queued, "queued shows without any manager");
     let (one, two) = (NodeId::fresh(), NodeId::fresh());
     let say = async |node: NodeId, free_slots: u64| {
         let largest = Resources { cpu_millis: 1000, ..any_size() };
@@ -406,16 +407,16 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
     say(one, 5).await;
     say(two, 8).await;
     say(one, 6).await;
-    let (mut loads, queued) = read().await;
+    let LoadOfPool { owners: mut loads, queued_slots } = read().await;
     loads.sort_by_key(|load| load.free_slots);
-    assert_eq!(queued, 3);
+    assert_eq!(queued_slots, 3);
     let seen: Vec<_> =
         loads.iter().map(|load| (load.owner, load.free_slots, load.completed_slots)).collect();
     assert_eq!(seen, [(one, 6, 7), (two, 8, 7)]);
     assert_eq!(loads[0].largest.cpu_millis, 1000);
     assert_eq!(loads[0].drivers, DriverSet::of(["noop".parse().unwrap()]));
     world.sql("update pool_load set drivers = null where free_slots = 6").await;
-    let of_an_earlier_release = read().await.0.into_iter().find(|load| load.owner == one);
+    let of_an_earlier_release = read().await.owners.into_iter().find(|load| load.owner == one);
     assert_eq!(of_an_earlier_release.unwrap().drivers, DriverSet::default());
     assert_eq!(loads[0].lacks.any().least(), [Tier::Regular.resources()]);
     let placed_ago = async |pool: &str| {
@@ -426,9 +427,9 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
     let (ago, of_other) = (placed_ago(pool().as_str()).await, placed_ago("gpu").await);
     assert!((89..120).contains(&ago) && (0..30).contains(&of_other), "{ago} s, {of_other} s");
     load::forget(&world.rm, two).await.unwrap();
-    assert_eq!(read().await.0.len(), 1);
+    assert_eq!(read().await.owners.len(), 1);
     world.sql("update pool_load set reported_at = now() - interval '4 seconds'").await;
-    assert_eq!(read().await, (vec![], 3), "who is silent has nothing to give");
+    assert_eq!(read().await, queued, "who is silent has nothing to give");
     assert_eq!(load::prune(&world.scheduler).await.unwrap(), 0);
     world.sql("update pool_load set reported_at = now() - interval '11 minutes'").await;
     assert_eq!(load::prune(&world.scheduler).await.unwrap(), 2);

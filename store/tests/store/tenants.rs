@@ -8,7 +8,7 @@ use domain::tenant::TenantState;
 use std::time::Duration;
 use store::audit::By;
 use store::plan::{self, Deleted, PlanStored};
-use store::task::transition;
+use store::task::transition::{self, EndedTasks};
 use store::tenant::{self, Changed, Stood, TenantChange};
 
 const GRACE: Duration = Duration::from_secs(3600);
@@ -227,16 +227,16 @@ async fn a_deleted_tenants_tasks_are_cancelled_in_pieces_and_nobody_elses() {
     let raise = async || {
         transition::tenant_deleted(&world.scheduler, one, Duration::from_secs(40), 2).await.unwrap()
     };
-    assert_eq!(raise().await, (0, 0), "it is not deleted");
+    assert_eq!(raise().await, EndedTasks::default(), "it is not deleted");
     tenant::delete(&world.admin, one, By::SYSTEM).await.unwrap();
     let mut moved = (0, 0);
     for _ in 0..4 {
-        let (cancelled, asked) = raise().await;
+        let EndedTasks { cancelled, asked } = raise().await;
         assert!(cancelled + asked <= 2, "a bounded piece");
         moved = (moved.0 + cancelled, moved.1 + asked);
     }
     assert_eq!(moved, (4, 1));
-    assert_eq!(raise().await, (0, 0), "again changes nothing");
+    assert_eq!(raise().await, EndedTasks::default(), "again changes nothing");
     for (tenant, state, task) in put {
         let wanted = match state {
             _ if tenant == other => state,

@@ -4,7 +4,7 @@ use crate::support::{World, ended};
 use domain::id::{NodeId, SessionId};
 use domain::task::{AttemptOutcome, Event, LeaseKey, State};
 use std::time::Duration;
-use store::task::transition::{self, EndedAttempt, FailedAttempt, TransitionResult};
+use store::task::transition::{self, EndedAttempt, FailedAttempt, LapsedLease, TransitionResult};
 
 /// Raises every event that ends a lease, each on its own.
 async fn raise_all(world: &World, lease: LeaseKey) -> Vec<(Event, TransitionResult)> {
@@ -14,6 +14,7 @@ async fn raise_all(world: &World, lease: LeaseKey) -> Vec<(Event, TransitionResu
         let [ended] = told(event);
         [FailedAttempt { ended, retry_after: Duration::ZERO, held: None }]
     };
+    let lapsed = |at_most_once| LapsedLease { key: lease, at_most_once };
     let answers = [
         (Event::Completed, transition::completed(rm, &told(Event::Completed)).await),
         (Event::AttemptFailed, transition::attempt_failed(rm, &failed(Event::AttemptFailed)).await),
@@ -29,8 +30,8 @@ async fn raise_all(world: &World, lease: LeaseKey) -> Vec<(Event, TransitionResu
         (Event::HandedBack, transition::handed_back(rm, &told(Event::HandedBack)).await),
         (Event::NotStarted, transition::not_started(rm, &told(Event::NotStarted)).await),
         (Event::Stopped, transition::stopped(rm, &told(Event::Stopped)).await),
-        (Event::LeaseLapsed, transition::lease_lapsed(rm, &[(lease, false)]).await),
-        (Event::LeaseLapsedForGood, transition::lease_lapsed(rm, &[(lease, true)]).await),
+        (Event::LeaseLapsed, transition::lease_lapsed(rm, &[lapsed(false)]).await),
+        (Event::LeaseLapsedForGood, transition::lease_lapsed(rm, &[lapsed(true)]).await),
     ];
     answers.into_iter().map(|(event, answers)| (event, answers.unwrap()[0])).collect()
 }

@@ -4,7 +4,7 @@ use crate::support::{World, ended, new_task};
 use domain::id::NodeId;
 use domain::task::{AttemptOutcome, Event, LeaseKey, State};
 use std::time::Duration;
-use store::task::transition::{self, EndedAttempt, FailedAttempt, TransitionResult};
+use store::task::transition::{self, EndedAttempt, FailedAttempt, LapsedLease, TransitionResult};
 
 fn of(lease: &LeaseKey, column: &str, table: &str) -> String {
     let key = if table == "attempt" { "task_id" } else { "id" };
@@ -73,7 +73,9 @@ async fn a_lapse_is_due_at_once_charges_nothing_and_keeps_the_failures() {
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let lease = world.run(leader, owned, tenant, 1).await[0];
-    transition::lease_lapsed(&world.rm, &[(lease, false)]).await.unwrap();
+    transition::lease_lapsed(&world.rm, &[LapsedLease { key: lease, at_most_once: false }])
+        .await
+        .unwrap();
     assert_eq!(world.number(of(&lease, "failures", "task")).await, 0);
     assert_eq!(world.number(of(&lease, "charged::integer", "attempt")).await, 0);
     assert_eq!(transition::due(&world.scheduler, &[(tenant, lease.task)]).await.unwrap(), 1);

@@ -186,7 +186,7 @@ impl Engine {
         matches!(tokio::time::timeout(Duration::from_secs(2), ask).await, Ok(Ok(first)) if first == self.recipe.ready)
     }
 
-    fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+    pub(super) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let pid = self.pid().with_context(|| format!("{} is not running", self.recipe.name))?;
         Ok(kill(Pid::from_raw(i32::try_from(pid)?), signal)?)
     }

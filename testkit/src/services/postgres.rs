@@ -2,13 +2,14 @@
 //!
 //! Used by tests of crashes and outages. Other tests take [`crate::db::TestDatabase`], which shares one cluster.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::ops::{Deref, DerefMut};
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
 use nix::sys::signal::Signal;
 
 use super::engine::{Engine, Recipe};
+use crate::authority::Issued;
 
 static POSTGRES: Recipe = Recipe {
     name: "postgres",
@@ -38,6 +39,25 @@ impl PrivatePostgres {
         fs::write(&signal, "")?;
         chown(&signal, Some(owner.uid()), Some(owner.gid()))?;
         self.0.restart().await
+    }
+
+    /// Makes it answer with this certificate where a client asks for TLS, a moment from now and for new connections only.
+    pub fn serve_tls(&self, issued: &Issued) -> anyhow::Result<()> {
+        let data = self.0.folder().join("data");
+        let owner = fs::metadata(&data)?;
+        let files = [
+            ("server.crt", issued.certificate.as_str()),
+            ("server.key", issued.key.as_str()),
+            ("postgresql.auto.conf", "ssl = on\n"),
+        ];
+        for (name, text) in files {
+            let file = data.join(name);
+            fs::write(&file, text)?;
+            // It refuses a key that others may read.
+            fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+            chown(&file, Some(owner.uid()), Some(owner.gid()))?;
+        }
+        self.0.signal(Signal::SIGHUP)
     }
 }
 

@@ -19,10 +19,14 @@ pub(super) fn entry(record: AuditRecord) -> Result<AuditEntry, Problem> {
         position: record.position,
         tenant: Some(entry.tenant).filter(|tenant| *tenant != PLATFORM),
         at: entry.at,
-        actor: AuditActor { kind, id: entry.actor_id, key_id: entry.key_id },
-        request_id: entry.request_id,
+        actor: AuditActor {
+            kind,
+            id: entry.actor_id.map(Into::into),
+            key_id: entry.key_id.map(Into::into),
+        },
+        request_id: entry.request_id.map(Into::into),
         action: entry.action,
-        target: AuditTarget { kind: entry.target_kind, id: entry.target_id },
+        target: AuditTarget { kind: entry.target_kind, id: entry.target_id.map(Into::into) },
         before: raw(entry.before)?,
         after: raw(entry.after)?,
     })

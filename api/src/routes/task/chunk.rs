@@ -10,5 +10,5 @@ pub(super) fn log_chunk(chunk: OutputChunk) -> LogChunk {
         output::Stream::Stdout => Stream::Stdout,
         output::Stream::Stderr => Stream::Stderr,
     };
-    LogChunk { attempt, stream, seq, offset, at, data }
+    LogChunk { attempt, stream: stream.into(), seq, offset, at, data }
 }

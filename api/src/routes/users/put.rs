@@ -14,7 +14,7 @@ use actix_web::http::StatusCode;
 use api_types::request::UserPut;
 use domain::access::{PermissionSet, Role};
 use store::TenantScope;
-use store::user::{UserStored, WhichUser};
+use store::user::{PutUser, UserStored, WhichUser};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -72,8 +72,8 @@ impl Asked {
                 (WhichUser::Email(email, entry), Some(token))
             }
         };
-        let put = (which, if_version);
-        match store::user::put(&state.api, scope, put, role, permissions).await? {
+        let put = PutUser { which, if_version, role, permissions };
+        match store::user::put(&state.api, scope, put).await? {
             UserStored::Created(info) => {
                 versioned(StatusCode::CREATED, info.version, &new_user(info, token))
             }

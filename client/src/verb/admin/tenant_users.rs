@@ -48,12 +48,29 @@ impl Client {
         role: Role,
         if_version: Option<i64>,
     ) -> Result<ApiResponse<NewUser>, ClientError> {
-        let email = utf8_percent_encode(email, NON_ALPHANUMERIC);
-        let call = Call::put(format!("{}/{email}", of(tenant)));
+        let call = Call::put(named(tenant, email));
         self.send(call.json(to_json(&UserPut { role })?).if_version(if_version)).await
+    }
+
+    /// Removes a user of a tenant by e-mail address or id, with `if_version` only in that version: signed out everywhere, with the keys
+    /// that lead back to them revoked.
+    ///
+    /// # Errors
+    /// 404 for an unknown or deleted tenant, or an unknown user; the last owner; 412 for another version; no response.
+    pub async fn remove_tenant_user(
+        &self,
+        tenant: TenantId,
+        login: &str,
+        if_version: Option<i64>,
+    ) -> Result<ApiResponse<User>, ClientError> {
+        self.send(Call::delete(named(tenant, login)).if_version(if_version)).await
     }
 }
 
 fn of(tenant: TenantId) -> String {
     format!("v1/admin/tenants/{tenant}/users")
+}
+
+fn named(tenant: TenantId, login: &str) -> String {
+    format!("{}/{}", of(tenant), utf8_percent_encode(login, NON_ALPHANUMERIC))
 }

@@ -16,14 +16,22 @@ use uuid::Uuid;
 const GONE: &str = "the executor went away";
 const GONE_FOR_GOOD: &str = "the executor went away, and the task may run at most once";
 
-/// Raises the event over many leases, each under its own fence; answers in order. `at_most_once` tells per lease whether
-/// its task may run again.
+/// A lease that ended without a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LapsedLease {
+    /// Which.
+    pub key: LeaseKey,
+    /// Whether its task may run at most once: then the lapse ends it.
+    pub at_most_once: bool,
+}
+
+/// Raises the event over many leases, each under its own fence; answers in order.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
 pub async fn lease_lapsed(
     db: &RmDb,
-    leases: &[(LeaseKey, bool)],
+    leases: &[LapsedLease],
 ) -> Result<Vec<TransitionResult>, StoreError> {
     repeated(|| async {
         let mut tx = named("begin", db.pool().begin()).await?;
@@ -45,7 +53,7 @@ pub(crate) async fn lease_lapsed_of_sessions(
         sessions
     );
     let rows = named("lease.of_sessions", query.fetch_all(&mut *tx)).await?;
-    let leases: Vec<(LeaseKey, bool)> = rows
+    let leases: Vec<LapsedLease> = rows
         .into_iter()
         .map(|row| {
             let key = LeaseKey {
@@ -54,7 +62,7 @@ pub(crate) async fn lease_lapsed_of_sessions(
                 attempt: row.attempt.unsigned_abs(),
                 session: SessionId(row.session_id),
             };
-            (key, row.at_most_once)
+            LapsedLease { key, at_most_once: row.at_most_once }
         })
         .collect();
     let answers = lapsed(tx, &leases).await?;
@@ -63,8 +71,8 @@ pub(crate) async fn lease_lapsed_of_sessions(
 }
 
 /// Locks the tasks of `leases` in the order of all transitions. Two statements, each in order, are not in order together.
-async fn lock(tx: &mut PgConnection, leases: &[(LeaseKey, bool)]) -> Result<(), StoreError> {
-    let keys: Vec<_> = leases.iter().map(|(key, _)| (key.tenant, key.task)).collect();
+async fn lock(tx: &mut PgConnection, leases: &[LapsedLease]) -> Result<(), StoreError> {
+    let keys: Vec<_> = leases.iter().map(|lease| (lease.key.tenant, lease.key.task)).collect();
     let (tenants, ids) = super::dispatched::sorted_keys(&keys);
     let query = sqlx::query!(
         r#"select count(*) as "locked!" from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
@@ -79,18 +87,22 @@ async fn lock(tx: &mut PgConnection, leases: &[(LeaseKey, bool)]) -> Result<(), 
 
 async fn lapsed(
     tx: &mut PgConnection,
-    leases: &[(LeaseKey, bool)],
+    leases: &[LapsedLease],
 ) -> Result<Vec<TransitionResult>, StoreError> {
     let of = |for_good: bool| {
         let reason = if for_good { GONE_FOR_GOOD } else { GONE };
         leases
             .iter()
             .enumerate()
-            .filter(move |(_, (_, at_most_once))| *at_most_once == for_good)
-            .map(move |(at, (key, _))| (at, EndedAttempt::bare(*key, AttemptOutcome::Lost, reason)))
+            .filter(move |(_, lease)| lease.at_most_once == for_good)
+            .map(move |(at, lease)| {
+                (at, EndedAttempt::bare(lease.key, AttemptOutcome::Lost, reason))
+            })
             .unzip::<usize, EndedAttempt, Vec<_>, Vec<_>>()
     };
-    if leases.iter().any(|lease| lease.1) && leases.iter().any(|lease| !lease.1) {
+    if leases.iter().any(|lease| lease.at_most_once)
+        && leases.iter().any(|lease| !lease.at_most_once)
+    {
         lock(tx, leases).await?;
     }
     let mut answers = vec![TransitionResult::NotFound; leases.len()];

@@ -11,7 +11,16 @@ use domain::id::TenantId;
 use domain::time::millis;
 use std::time::Duration;
 
-/// Moves up to `limit` tasks of `tenant`: how many were cancelled, and how many were asked to stop. What runs must have ended
+/// How many tasks of a deleted tenant were moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EndedTasks {
+    /// Those that waited: cancelled.
+    pub cancelled: u64,
+    /// Those that run: asked to stop.
+    pub asked: u64,
+}
+
+/// Moves up to `limit` tasks of `tenant`. What runs must have ended
 /// `grace` from now, else its session is fenced. Where both are less than `limit`, all that is left is stopping.
 ///
 /// # Errors
@@ -21,7 +30,7 @@ pub async fn tenant_deleted(
     tenant: TenantId,
     grace: Duration,
     limit: i64,
-) -> Result<(u64, u64), StoreError> {
+) -> Result<EndedTasks, StoreError> {
     repeated(|| async {
         let query = end_tasks!(
             of waiting: "with picked as materialized (
@@ -51,7 +60,11 @@ pub async fn tenant_deleted(
             millis(grace) as f64
         );
         let rows = named("tenant_deleted", query.fetch_all(db.pool())).await?;
-        Ok(rows.first().map_or((0, 0), |row| (row.cancelled.unsigned_abs(), row.asked.unsigned_abs())))
+        let moved = rows.first().map(|row| EndedTasks {
+            cancelled: row.cancelled.unsigned_abs(),
+            asked: row.asked.unsigned_abs(),
+        });
+        Ok(moved.unwrap_or_default())
     })
     .await
 }

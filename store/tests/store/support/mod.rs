@@ -13,4 +13,4 @@ pub use put::{Put, claim, ended, id_days_off, labels, new_task, outcome_of};
 pub use rivals::{Prize, Told, race};
 pub use schedule::{Firing, new_schedule, once, template};
 pub use shuffle::Shuffle;
-pub use world::{Leader, Owned, World, config, new_session};
+pub use world::{Leader, Owned, World, config, config_of, new_session};

@@ -9,7 +9,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
-use store::task::transition::{self, CancelAnswer, FailedAttempt, SessionEpoch, TransitionResult};
+use store::task::transition::{
+    self, CancelAnswer, FailedAttempt, LapsedLease, SessionEpoch, TransitionResult,
+};
 use tokio::task::JoinSet;
 
 /// What the rivals compete for.
@@ -65,11 +67,7 @@ impl World {
                 applied(transition::attempt_failed(rm, &failed).await.unwrap())
             }
             Event::LeaseLapsed => {
-                // Every other task may run at most once.
-                let lapsed: Vec<_> = leases
-                    .iter()
-                    .map(|lease| (*lease, lease.task.uuid().as_u128() % 2 == 0))
-                    .collect();
+                let lapsed: Vec<_> = leases.iter().map(lapsed).collect();
                 applied(transition::lease_lapsed(rm, &lapsed).await.unwrap())
             }
             Event::Dispatched => {
@@ -147,4 +145,9 @@ pub async fn race(
         }
     }
     told
+}
+
+/// Every other task may run at most once.
+fn lapsed(lease: &LeaseKey) -> LapsedLease {
+    LapsedLease { key: *lease, at_most_once: lease.task.uuid().as_u128() % 2 == 0 }
 }

@@ -124,8 +124,13 @@ impl World {
 }
 
 pub fn config(database: &TestDatabase) -> DatabaseConfig {
+    config_of(database.owner_url())
+}
+
+/// Of the database whose owner's URL this is.
+pub fn config_of(owner_url: &str) -> DatabaseConfig {
     DatabaseConfig {
-        url: database.owner_url().into(),
+        url: owner_url.into(),
         service_password: SERVICE_PASSWORD.into(),
         role_prefix: String::new(),
         api_url: "".into(),

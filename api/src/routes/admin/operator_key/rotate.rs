@@ -42,7 +42,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     may_give(&call, key.scopes.iter().map(String::as_str))?;
     let made = call.state.operators.generate_key()?;
     let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
-    match store::operator_key::rotate(db, (id, overlap), secret, call.by()).await? {
+    match store::operator_key::rotate(db, id, overlap, secret, call.by()).await? {
         Rotated::Done { new, old } => {
             let (new, old) = (new_operator_key(*new, made.text)?, operator_key(*old)?);
             answer(StatusCode::CREATED, &RotatedOperatorKey { new, old })

@@ -45,7 +45,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let suspended = spec.state == Some(TenantState::Suspended);
     let put = PutTenant { plan: spec.plan, weight: spec.weight, suspended };
     let (db, by) = (&call.state.admin, call.by());
-    match store::tenant::put(db, (&which, if_version), &put, by).await? {
+    match store::tenant::put(db, &which, if_version, &put, by).await? {
         TenantStored::Created(tenant) => shown(StatusCode::CREATED, tenant),
         TenantStored::Updated(tenant) | TenantStored::Unchanged(tenant) => {
             shown(StatusCode::OK, tenant)
