@@ -6,16 +6,120 @@ use crate::problem::{Code, Problem};
 use crate::request::RequestId;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{
+    ALLOW, ETAG, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::Write;
 
-/// A JSON answer.
-///
-/// # Errors
-/// `internal` when the value cannot be written, which would be a bug.
-pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Result<HttpResponse, Problem> {
-    Ok(raw_json(status, to_json(value)?))
+static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// What a handler gives back: written once, by the table of routes.
+pub trait Render {
+    /// The answer in bytes.
+    ///
+    /// # Errors
+    /// `internal` when it cannot be written, which would be a bug.
+    fn render(self) -> Result<HttpResponse, Problem>;
+}
+
+/// Streams, documents, and what is written already.
+impl Render for HttpResponse {
+    fn render(self) -> Result<HttpResponse, Problem> {
+        Ok(self)
+    }
+}
+
+/// An answer that is a `T`, as JSON.
+#[derive(Debug)]
+pub struct Answer<T> {
+    status: StatusCode,
+    /// Of an object that has versions: its `ETag`.
+    version: Option<i64>,
+    body: Body<T>,
+}
+
+#[derive(Debug)]
+enum Body<T> {
+    Value(T),
+    /// What was answered to the same `Idempotency-Key` before.
+    Kept(Vec<u8>),
+}
+
+impl<T> Answer<T> {
+    /// An answer with this status.
+    #[must_use]
+    pub const fn new(status: StatusCode, value: T) -> Self {
+        Self { status, version: None, body: Body::Value(value) }
+    }
+
+    /// 200.
+    #[must_use]
+    pub const fn ok(value: T) -> Self {
+        Self::new(StatusCode::OK, value)
+    }
+
+    /// 201.
+    #[must_use]
+    pub const fn created(value: T) -> Self {
+        Self::new(StatusCode::CREATED, value)
+    }
+
+    /// 202.
+    #[must_use]
+    pub const fn accepted(value: T) -> Self {
+        Self::new(StatusCode::ACCEPTED, value)
+    }
+
+    /// An object in this version, which is its `ETag`.
+    #[must_use]
+    pub const fn versioned(status: StatusCode, version: i64, value: T) -> Self {
+        Self { status, version: Some(version), body: Body::Value(value) }
+    }
+
+    /// What was answered to the same request before.
+    #[must_use]
+    pub fn replayed(status: u16, body: Vec<u8>) -> Self {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+        Self { status, version: None, body: Body::Kept(body) }
+    }
+}
+
+impl<T: Serialize> Answer<T> {
+    /// What is kept for a request with the same `Idempotency-Key`: status and body.
+    ///
+    /// # Errors
+    /// As [`to_json`].
+    pub fn kept(&self) -> Result<(u16, Cow<'_, [u8]>), Problem> {
+        let body = match &self.body {
+            Body::Value(value) => to_json(value)?.into(),
+            Body::Kept(body) => body.into(),
+        };
+        Ok((self.status.as_u16(), body))
+    }
+}
+
+impl<T: Serialize> Render for Answer<T> {
+    fn render(self) -> Result<HttpResponse, Problem> {
+        let mut answer = match self.body {
+            Body::Value(value) => raw_json(self.status, to_json(&value)?),
+            Body::Kept(body) => {
+                let mut answer = raw_json(self.status, body);
+                mark_replayed(&mut answer);
+                answer
+            }
+        };
+        if let Some(tag) = self.version.and_then(|version| format!("\"{version}\"").parse().ok()) {
+            answer.headers_mut().insert(ETAG, tag);
+        }
+        Ok(answer)
+    }
+}
+
+/// Says that this is the answer to an earlier request.
+pub fn mark_replayed(answer: &mut HttpResponse) {
+    answer.headers_mut().insert(REPLAYED.clone(), HeaderValue::from_static("true"));
 }
 
 /// A value as JSON.
@@ -61,22 +165,6 @@ fn write_json<T: Serialize>(to: impl Write, value: &T) -> Result<(), Problem> {
 #[must_use]
 pub fn raw_json(status: StatusCode, body: Vec<u8>) -> HttpResponse {
     HttpResponse::build(status).content_type("application/json").body(body)
-}
-
-/// A JSON answer of an object that has a version, which is its `ETag`.
-///
-/// # Errors
-/// As [`to_json`].
-pub fn versioned<T: Serialize>(
-    status: StatusCode,
-    version: i64,
-    value: &T,
-) -> Result<HttpResponse, Problem> {
-    let mut answer = raw_json(status, to_json(value)?);
-    if let Ok(tag) = format!("\"{version}\"").parse() {
-        answer.headers_mut().insert(ETAG, tag);
-    }
-    Ok(answer)
 }
 
 /// The answer that tells a problem.

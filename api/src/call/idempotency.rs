@@ -5,18 +5,14 @@
 //! of it: the client's, and where the slice begins.
 
 use super::handler::Call;
-use crate::answer::raw_json;
 use crate::problem::{Code, Problem};
 use crate::request::NdjsonLine;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::HeaderName;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use store::idempotency::IdempotencyKey;
 
 static HEADER: HeaderName = HeaderName::from_static("idempotency-key");
-static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const MAX_LENGTH: usize = 200;
 
 /// A client's key, and the request it is for but for its body.
@@ -59,19 +55,6 @@ pub fn idempotency_text(call: &Call) -> Result<Option<KeyText>, Problem> {
     request.update(uri.path_and_query().map_or(uri.path(), |p| p.as_str()).as_bytes());
     request.update(b"\n");
     Ok(Some(KeyText { key: key.to_owned(), route: format!("{method} {}", uri.path()), request }))
-}
-
-/// Says that this is the answer to an earlier request.
-pub fn mark_replayed(answer: &mut HttpResponse) {
-    answer.headers_mut().insert(REPLAYED.clone(), HeaderValue::from_static("true"));
-}
-
-/// The answer to an earlier request, as it was kept.
-#[must_use]
-pub fn replayed(status: u16, body: Vec<u8>) -> HttpResponse {
-    let mut answer = raw_json(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), body);
-    mark_replayed(&mut answer);
-    answer
 }
 
 /// The key stands for another request.

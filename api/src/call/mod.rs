@@ -8,7 +8,5 @@ mod idempotency;
 mod repeatable;
 
 pub use handler::{Call, OpenCall, OperatorCall, SignInCall};
-pub use idempotency::{
-    KeyText, idempotency_key, idempotency_text, key_reused, mark_replayed, replayed,
-};
+pub use idempotency::{KeyText, idempotency_key, idempotency_text, key_reused};
 pub use repeatable::repeatable;

@@ -1,6 +1,6 @@
 //! `GET /healthz` and `GET /readyz`: whether to restart this process, and whether to send it requests.
 
-use crate::answer::json;
+use crate::answer::{raw_json, to_json};
 use crate::call::OpenCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
@@ -53,5 +53,6 @@ pub async fn ready(call: OpenCall) -> Result<HttpResponse, Problem> {
 }
 
 fn response(report: &HealthReport) -> Result<HttpResponse, Problem> {
-    json(if report.ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, report)
+    let status = if report.ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    Ok(raw_json(status, to_json(report)?))
 }

@@ -1,12 +1,10 @@
 //! `GET /v1/limits`: what the plan allows, and what is used of it.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::limit;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{LimitSource, LimitWarning, Limits, QuotaUse, RateName, RateUse};
 use domain::plan::Quota;
 use serde_json::value::RawValue;
@@ -28,8 +26,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`read`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &read(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Limits>, Problem> {
+    Ok(Answer::ok(read(&call).await?))
 }
 
 /// The limits and their use.

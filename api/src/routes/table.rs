@@ -7,6 +7,7 @@ use super::{
     admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, schedules, sessions,
     task, usage, users, who_am_i,
 };
+use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
 use crate::openapi::Doc;
 use crate::problem::Problem;
@@ -106,7 +107,7 @@ macro_rules! routes {
             verb: Verb::$verb,
             path: $path,
             name: $name,
-            access: routes!(@$access $($by)?, |call| Box::pin($($module)::+::$handler(call))),
+            access: routes!(@$access $($by)?, |call| Box::pin(async { $($module)::+::$handler(call).await?.render() })),
             body: BodyRule::$body,
             span: || tracing::info_span!($name, request.id = Empty, trace.id = Empty, tenant.id = Empty),
             doc: &$($module)::+::$doc,

@@ -1,12 +1,10 @@
 //! `GET /v1/usage`: what was used, by day and tier, in integers.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::Query;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{Extensible, Usage, UsageAmounts, UsageOfDay};
 use chrono::{Datelike, Months, NaiveDate, TimeDelta};
 use store::usage::UsageRow;
@@ -32,8 +30,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`read`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &read(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Usage>, Problem> {
+    Ok(Answer::ok(read(&call).await?))
 }
 
 /// The usage.

@@ -2,12 +2,10 @@
 //!
 //! Answered to every good credential, whatever it may do otherwise: it says nothing that its owner does not know.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{Extensible, OwnKey, OwnUser, WhoAmI};
 use domain::access::Permission;
 use identity::Actor;
@@ -26,8 +24,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`read`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &read(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<WhoAmI>, Problem> {
+    Ok(Answer::ok(read(&call).await?))
 }
 
 /// The owner of the credential.

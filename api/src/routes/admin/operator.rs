@@ -1,11 +1,9 @@
 //! `GET /v1/admin/operator`: whose key this is.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{Extensible, Operator};
 
 /// The document's words.
@@ -19,8 +17,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`read`].
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &read(&call).await?)
+pub async fn handle(call: OperatorCall) -> Result<Answer<Operator>, Problem> {
+    Ok(Answer::ok(read(&call).await?))
 }
 
 /// The operator of the key.

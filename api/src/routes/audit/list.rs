@@ -1,7 +1,7 @@
 //! `GET /v1/audit` for a tenant, and `GET /v1/admin/audit` for the platform's operators: the same rows, newest first.
 
 use super::view::entry;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::{Call, OperatorCall};
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
@@ -9,8 +9,6 @@ use crate::pagination::{PageRequest, Rest, page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, time_parameter};
 use crate::state::State;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{AuditEntry, Page};
 use domain::audit::PLATFORM;
 use domain::id::{AuditId, TenantId};
@@ -60,7 +58,7 @@ pub const OPERATOR_DOC: Doc = Doc {
 ///
 /// # Errors
 /// `invalid_parameter`, `invalid_cursor`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Page<AuditEntry>>, Problem> {
     let mut query = call.query()?;
     let (page, mut filter) = (PageRequest::take(&mut query)?, filter(&mut query)?);
     query.finish()?;
@@ -68,14 +66,14 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     filter.before = page.after_id(&call.state.sealer, tenant, context)?.map(AuditId);
     let (db, scope) = (&call.state.api, call.scope());
     let rows = store::audit::find(db, &scope, &filter, page.limit + 1).await?;
-    json(StatusCode::OK, &sheet(&call.state, (tenant, context), &page, rows)?)
+    Ok(Answer::ok(sheet(&call.state, (tenant, context), &page, rows)?))
 }
 
 /// Answers an operator.
 ///
 /// # Errors
 /// As [`handle`]; `not_found` for a tenant that is not there.
-pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn for_operator(call: OperatorCall) -> Result<Answer<Page<AuditEntry>>, Problem> {
     let mut query = call.query()?;
     let (page, mut filter) = (PageRequest::take(&mut query)?, filter(&mut query)?);
     let tenant = query.one("tenant")?;
@@ -91,7 +89,7 @@ pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let context = context(&filter, "operator");
     filter.before = page.after_id(&call.state.sealer, tenant, context)?.map(AuditId);
     let rows = store::audit::find_for_operator(db, tenant, &filter, page.limit + 1).await?;
-    json(StatusCode::OK, &sheet(&call.state, (tenant, context), &page, rows)?)
+    Ok(Answer::ok(sheet(&call.state, (tenant, context), &page, rows)?))
 }
 
 /// The tenant of this name, or of this id: what was purged has no name any more.

@@ -1,13 +1,12 @@
 //! `DELETE /v1/concurrency-limits/{key}`: one task of the key runs at a time again.
 
 use super::view::{key_in_path, usual};
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
 use crate::request::nothing;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::ConcurrencyLimit;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -25,10 +24,10 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `invalid_parameter`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<ConcurrencyLimit>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     let key = key_in_path(&call)?;
     store::concurrency::delete(&call.state.api, &call.scope(), &key).await?;
-    json(StatusCode::OK, &usual(&key))
+    Ok(Answer::ok(usual(&key)))
 }

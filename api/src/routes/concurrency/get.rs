@@ -1,12 +1,10 @@
 //! `GET /v1/concurrency-limits/{key}`: how many tasks of a key run at once, and how many do.
 
 use super::view::{key_in_path, stored, usual};
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::ConcurrencyUse;
 
 /// The document's words.
@@ -25,8 +23,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`read`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &read(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<ConcurrencyUse>, Problem> {
+    Ok(Answer::ok(read(&call).await?))
 }
 
 /// The limit of a key and its use.

@@ -1,14 +1,12 @@
 //! `GET /v1/concurrency-limits`: the limits that are stored, by key.
 
 use super::view::stored;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
 use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{ConcurrencyLimit, Page};
 use domain::batch::ConcurrencyKey;
 
@@ -30,8 +28,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Page<ConcurrencyLimit>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

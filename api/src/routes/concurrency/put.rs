@@ -1,13 +1,12 @@
 //! `PUT /v1/concurrency-limits/{key}`: how many tasks of a key run at once from now on.
 
 use super::view::{key_in_path, stored};
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json as body;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::ConcurrencyLimit;
 use api_types::request::ConcurrencyLimitPut;
 use store::concurrency::{MOST, MOST_RUNNING, Put};
 
@@ -30,7 +29,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `invalid_parameter`, `validation_failed`; `conflict` where the tenant has too many; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<ConcurrencyLimit>, Problem> {
     call.query()?.finish()?;
     let key = key_in_path(&call)?;
     let ConcurrencyLimitPut { running } = body::parse(&call.body)?;
@@ -40,7 +39,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     }
     let (db, scope) = (&call.state.api, call.scope());
     match store::concurrency::put(db, &scope, &key, running).await? {
-        Put::Done(limit) => json(StatusCode::OK, &stored(&limit)),
+        Put::Done(limit) => Ok(Answer::ok(stored(&limit))),
         Put::TooMany => {
             let detail = format!(
                 "The tenant has {MOST} concurrency limits, which is the maximum; delete one first."

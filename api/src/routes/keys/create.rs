@@ -3,15 +3,14 @@
 //! The text is in this answer and nowhere else. The rule: nobody gives a scope whose permissions they do not hold.
 
 use super::view::new_key;
-use crate::answer::{json, to_json};
+use crate::answer::{Answer, to_json};
 use crate::auth::ended;
-use crate::call::{Call, idempotency_key, key_reused, replayed};
+use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json as body;
 use crate::task::{Findings, duration, short_text};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::NewApiKey;
 use api_types::request::{ApiKeyCreate, DurationText};
 use chrono::TimeDelta;
 use domain::access::{Scope, ScopeSet};
@@ -37,7 +36,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `scope_missing` for a scope that the caller cannot give; `validation_failed`; `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<NewApiKey>, Problem> {
     call.query()?.finish()?;
     let spec: ApiKeyCreate = body::parse(&call.body)?;
     let once = idempotency_key(&call)?;
@@ -58,10 +57,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     match store::key::create_own(db, &scope, (new, user), once.as_ref(), kept).await? {
         Once::Done(Created::MayNot) => Err(may_not_any_more()),
         Once::Done(Created::ActorEnded) => Err(ended()),
-        Once::Done(Created::Done(key)) => {
-            json(StatusCode::CREATED, &new_key(*key, Some(made.text)))
-        }
-        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::Done(Created::Done(key)) => Ok(Answer::created(new_key(*key, Some(made.text)))),
+        Once::Replayed { status, body } => Ok(Answer::replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }
 }

@@ -1,14 +1,12 @@
 //! `GET /v1/keys`: a tenant's API keys, newest first.
 
 use super::view::api_key;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
 use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{ApiKey, Page};
 use chrono::DateTime;
 use store::key::{KeyInfo, KeyPosition};
@@ -27,8 +25,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Page<ApiKey>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

@@ -3,13 +3,12 @@
 //! Each process forgets the key within `api.key_cache_ttl`, whether Redis is there or not.
 
 use super::view::{api_key, id_in_path, no_such_key};
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::ApiKey;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -28,11 +27,11 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`, for one that was revoked before, too; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<ApiKey>, Problem> {
     let id = id_in_path(&call)?;
     call.query()?.finish()?;
     nothing(&call.body)?;
     let user = call.caller.keys_of()?;
     let revoked = store::key::revoke(&call.state.api, &call.scope(), user, id).await?;
-    answer(StatusCode::OK, &api_key(revoked.ok_or_else(no_such_key)?))
+    Ok(Answer::ok(api_key(revoked.ok_or_else(no_such_key)?)))
 }

@@ -4,15 +4,13 @@
 
 use super::create::{may_give, may_not_any_more};
 use super::view::{api_key, id_in_path, new_key, no_such_key};
-use crate::answer::{json as answer, to_json};
+use crate::answer::{Answer, to_json};
 use crate::auth::ended;
-use crate::call::{Call, idempotency_key, key_reused, replayed};
+use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::{Findings, duration};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::RotatedApiKey;
 use api_types::request::{ApiKeyRotate, DurationText};
 use std::time::Duration;
@@ -63,7 +61,7 @@ pub(in crate::routes) fn already_rotated() -> Problem {
 ///
 /// # Errors
 /// `not_found`; `already_rotated`; `validation_failed`; `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<RotatedApiKey>, Problem> {
     let id = id_in_path(&call)?;
     call.query()?.finish()?;
     let overlap = overlap(&call.body)?;
@@ -82,13 +80,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     match store::key::rotate(db, &scope, rotation, secret, (once.as_ref(), kept)).await? {
         Once::Done(Rotated::Done { new, old }) => {
             let new = new_key(*new, Some(made.text));
-            answer(StatusCode::CREATED, &RotatedApiKey { new, old: api_key(*old) })
+            Ok(Answer::created(RotatedApiKey { new, old: api_key(*old) }))
         }
         Once::Done(Rotated::Already) => Err(already_rotated()),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),
         Once::Done(Rotated::MayNot) => Err(may_not_any_more()),
         Once::Done(Rotated::ActorEnded) => Err(ended()),
-        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::Replayed { status, body } => Ok(Answer::replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }
 }

@@ -3,13 +3,12 @@
 //! Asking twice does no harm: due times that have made a task by then are not among those that will.
 
 use super::place::{name_in_path, no_such_schedule, unavailable};
-use crate::answer::to_json;
+use crate::answer::{Answer, to_json};
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::{Findings, time, usable};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::ScheduleBackfillPlan;
 use api_types::request::{ScheduleBackfill, TimeText};
@@ -49,7 +48,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `validation_failed`; `not_found`; `conflict` while another is not done, or where its pool is none; `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<ScheduleBackfillPlan>, Problem> {
     call.caller.require_active()?;
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
@@ -61,7 +60,7 @@ async fn begin(
     call: &Call,
     name: &str,
     backfill: Backfill,
-) -> Result<(StatusCode, Vec<u8>), Problem> {
+) -> Result<Answer<ScheduleBackfillPlan>, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let key_id = call.caller.actor().to_string();
     let found = store::schedule::get(db, &scope, name).await?.ok_or_else(no_such_schedule)?;
@@ -78,10 +77,10 @@ async fn begin(
             let (first, last) = span.unzip();
             let view = ScheduleBackfillPlan { due, to_fire, first, last, per_second, dry_run };
             if dry_run {
-                return Ok((StatusCode::OK, to_json(&view)?));
+                return Ok(Answer::ok(view));
             }
             call.state.bus.wake(Topic::ShardOwner);
-            Ok((StatusCode::ACCEPTED, to_json(&view)?))
+            Ok(Answer::accepted(view))
         }
         BackfillAnswer::TooMany => {
             let detail = format!(

@@ -1,13 +1,11 @@
 //! `DELETE /v1/schedules/{name}`: nothing of it fires any more. What it made goes on.
 
 use super::place::{mismatch, name_in_path, no_such_schedule, wanted_version};
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::DeletedSchedule;
 use bus::Topic;
 use store::schedule::DeleteAnswer;
@@ -30,7 +28,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`, for one that is gone, too; `version_mismatch`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<DeletedSchedule>, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     let if_version = wanted_version(&call)?;
@@ -38,7 +36,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     match store::schedule::delete(&call.state.api, &call.scope(), name, if_version).await? {
         DeleteAnswer::Deleted => {
             call.state.bus.wake(Topic::ShardOwner);
-            json(StatusCode::OK, &DeletedSchedule { name: name.to_owned(), deleted: true })
+            Ok(Answer::ok(DeletedSchedule { name: name.to_owned(), deleted: true }))
         }
         DeleteAnswer::VersionMismatch { version } => Err(mismatch(Some(version))),
         DeleteAnswer::NotFound => Err(no_such_schedule()),

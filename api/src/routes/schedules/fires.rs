@@ -1,7 +1,7 @@
 //! `GET /v1/schedules/{name}/fires`: what became of each due time, newest first.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
@@ -9,8 +9,6 @@ use crate::pagination::{PageRequest, Rest, outdated_cursor, page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, wrong_parameter};
 use crate::schedule::fire;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{Fire, Page};
 use chrono::DateTime;
 use domain::schedule::Outcome;
@@ -40,8 +38,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Page<Fire>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

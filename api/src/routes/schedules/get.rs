@@ -1,10 +1,11 @@
 //! `GET /v1/schedules/{name}`.
 
 use super::place::{name_in_path, no_such_schedule, shown};
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
+use api_types::Schedule;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,7 +25,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     let found = store::schedule::get(&call.state.api, &call.scope(), name).await?;

@@ -1,6 +1,6 @@
 //! `GET /v1/schedules`: a tenant's schedules, by name.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
@@ -8,8 +8,6 @@ use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::schedule::schedule;
 use crate::task::no_pool;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{MAX_PAGE_BYTES, Page, Schedule};
 use store::schedule::{ListLimit, ScheduleRecord};
 
@@ -27,8 +25,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Page<Schedule>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

@@ -1,15 +1,15 @@
 //! `POST /v1/schedules/{name}/pause`: due times come, are written down, and make no task.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::to_json;
+use crate::answer::{Answer, to_json};
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::schedule::schedule;
 use crate::task::{Findings, short_text};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Schedule;
 use api_types::request::SchedulePause;
 use bus::Topic;
 
@@ -35,7 +35,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `validation_failed`; `not_found`; `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     let SchedulePause { reason } =
@@ -50,7 +50,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         let paused = store::schedule::pause(db, &scope, name, reason.as_deref()).await?;
         call.state.bus.wake(Topic::ShardOwner);
         let paused = paused.ok_or_else(no_such_schedule)?;
-        Ok((StatusCode::OK, to_json(&schedule(paused, Vec::new()))?))
+        Ok(Answer::ok(schedule(paused, Vec::new())))
     })
     .await
 }

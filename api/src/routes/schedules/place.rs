@@ -1,15 +1,13 @@
 //! Which schedule a request is about, in which version; and the answer that shows one.
 
-use crate::answer::{raw_json, to_json};
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::problem::{Code, Problem};
 use crate::request::wanted_version as version_of;
 use crate::schedule::schedule;
 use crate::task::{no_pool, schedules_held};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::ETAG;
-use api_types::TaskWarning;
+use api_types::{Schedule, TaskWarning};
 use domain::id::PoolName;
 use store::schedule::ScheduleRecord;
 
@@ -62,12 +60,15 @@ pub(super) fn mismatch(version: Option<i64>) -> Problem {
 }
 
 /// Shows a schedule to whoever reads it, with its version as `ETag`. It warns where its due times make no task.
-pub(super) async fn shown(call: &Call, schedule: ScheduleRecord) -> Result<HttpResponse, Problem> {
+pub(super) async fn shown(
+    call: &Call,
+    schedule: ScheduleRecord,
+) -> Result<Answer<Schedule>, Problem> {
     let pools = call.state.pools.current().await?;
     let of_pool = no_pool(&pools, call.caller.pool_user(), &schedule.template.pool);
     let held = store::installation::held_for_tenant(&call.state.api, &call.scope()).await?;
     let warnings = of_pool.into_iter().chain(held.map(|_| schedules_held())).collect();
-    stored(StatusCode::OK, schedule, warnings)
+    Ok(stored(StatusCode::OK, schedule, warnings))
 }
 
 /// A schedule that is not fired now, because of its pool.
@@ -83,13 +84,8 @@ pub(super) fn stored(
     status: StatusCode,
     record: ScheduleRecord,
     warnings: Vec<TaskWarning>,
-) -> Result<HttpResponse, Problem> {
-    let tag = format!("\"{}\"", record.version).parse();
-    let mut answer = raw_json(status, to_json(&schedule(record, warnings))?);
-    if let Ok(tag) = tag {
-        answer.headers_mut().insert(ETAG, tag);
-    }
-    Ok(answer)
+) -> Answer<Schedule> {
+    Answer::versioned(status, record.version, schedule(record, warnings))
 }
 
 #[cfg(test)]

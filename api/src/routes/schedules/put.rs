@@ -1,14 +1,15 @@
 //! `PUT /v1/schedules/{name}`: make a schedule, or change it. The same again changes nothing.
 
 use super::place::{mismatch, name_in_path, stored, wanted_version};
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::json;
 use crate::schedule::{ScheduleSpec, check};
 use crate::task::{Need, Origin, Rules, warnings};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Schedule;
 use api_types::TaskWarning;
 use bus::Topic;
 use domain::plan::Quota;
@@ -46,7 +47,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What is wrong with the schedule; `version_mismatch`; `quota_exceeded`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
     call.caller.require_active()?;
     call.query()?.finish()?;
     let name = name_in_path(&call)?;
@@ -56,13 +57,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     match store::schedule::put(db, &scope, &schedule).await? {
         PutAnswer::Created(new) => {
             call.state.bus.wake(Topic::ShardOwner);
-            stored(StatusCode::CREATED, *new, warnings)
+            Ok(stored(StatusCode::CREATED, *new, warnings))
         }
         PutAnswer::Updated(new) => {
             call.state.bus.wake(Topic::ShardOwner);
-            stored(StatusCode::OK, *new, warnings)
+            Ok(stored(StatusCode::OK, *new, warnings))
         }
-        PutAnswer::Unchanged(old) => stored(StatusCode::OK, *old, warnings),
+        PutAnswer::Unchanged(old) => Ok(stored(StatusCode::OK, *old, warnings)),
         PutAnswer::QuotaReached { limit } => {
             Err(call.state.refusals.used_up(&call.caller, Quota::Schedules, limit.into()).await)
         }

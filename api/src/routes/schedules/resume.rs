@@ -1,14 +1,14 @@
 //! `POST /v1/schedules/{name}/resume`: its due times make tasks again.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::to_json;
+use crate::answer::{Answer, to_json};
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use crate::schedule::schedule;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Schedule;
 use bus::Topic;
 
 /// The document's words.
@@ -29,7 +29,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     nothing(&call.body)?;
@@ -37,7 +37,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         let resumed = store::schedule::resume(&call.state.api, &call.scope(), name).await?;
         call.state.bus.wake(Topic::ShardOwner);
         let resumed = resumed.ok_or_else(no_such_schedule)?;
-        Ok((StatusCode::OK, to_json(&schedule(resumed, Vec::new()))?))
+        Ok(Answer::ok(schedule(resumed, Vec::new())))
     })
     .await
 }

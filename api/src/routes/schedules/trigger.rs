@@ -3,15 +3,14 @@
 //! It counts as a task that is submitted. With an idempotency key it happens once: the key and its answer are stored with the fire.
 
 use super::place::{name_in_path, no_such_schedule, unavailable};
-use crate::answer::{json, to_json};
-use crate::call::{Call, idempotency_key, key_reused, replayed};
+use crate::answer::{Answer, to_json};
+use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use crate::schedule::fire;
 use crate::task::usable;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::Fire;
 use bus::Topic;
 use domain::id::PoolName;
 use domain::plan::Quota;
@@ -46,7 +45,7 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// `not_found`; `conflict` where a task of its `unique_key` has not ended, or its pool is none; `rate_limited`, `quota_exceeded`; `idempotency_key_reuse`; what the
 /// database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Fire>, Problem> {
     call.caller.require_active()?;
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
@@ -65,7 +64,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     match fired? {
         Once::Done(TriggerAnswer::Fired(fired)) => {
             call.state.bus.wake(Topic::Batcher);
-            json(StatusCode::CREATED, &fire(&fired))
+            Ok(Answer::created(fire(&fired)))
         }
         Once::Done(TriggerAnswer::Existing(task)) => {
             let detail = format!(
@@ -75,7 +74,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         }
         Once::Done(TriggerAnswer::NoPool(pool)) => Err(unavailable(&pool)),
         Once::Done(TriggerAnswer::NotFound) => Err(no_such_schedule()),
-        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::Replayed { status, body } => Ok(Answer::replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }
 }

@@ -1,14 +1,12 @@
 //! `POST /v1/sessions/accept`: set the first password with the token of an invitation.
 
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::routes::users::view::check_password;
 use crate::task::Findings;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::AcceptedUser;
 use api_types::request::InvitationAccept;
 
@@ -26,7 +24,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `unauthenticated` for a token that is not good; `validation_failed`; `not_available`; what the database said.
-pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: SignInCall) -> Result<Answer<AcceptedUser>, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_in()?;
     call.state.limiter.pass_sign_in(call.peer)?;
@@ -37,5 +35,5 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     findings.into_result()?;
     let accepted = sessions.accept(&token, password, call.peer, call.by()).await?;
     let (tenant, user, email) = (accepted.tenant, accepted.user, accepted.email);
-    answer(StatusCode::OK, &AcceptedUser { tenant, user, email })
+    Ok(Answer::ok(AcceptedUser { tenant, user, email }))
 }

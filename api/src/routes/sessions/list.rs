@@ -1,11 +1,9 @@
 //! `GET /v1/sessions`: where one is signed in oneself.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{Page, SignedIn};
 use domain::id::{SignInId, UserId};
 use identity::Actor;
@@ -22,7 +20,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `invalid_parameter` for a query; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Page<SignedIn>>, Problem> {
     call.query()?.finish()?;
     let (user, current) = signed_in(&call)?;
     let all = store::sign_in::list(&call.state.api, &call.scope(), user).await?;
@@ -33,7 +31,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         expires_at: one.expires_at,
         current: one.id == current,
     });
-    json(StatusCode::OK, &Page::last(view.collect()))
+    Ok(Answer::ok(Page::last(view.collect())))
 }
 
 /// The user, and by which sign-in they ask.

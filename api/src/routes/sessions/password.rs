@@ -1,15 +1,13 @@
 //! `POST /v1/sessions/password`: change one's own password.
 
 use super::list::signed_in;
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::routes::users::view::check_password;
 use crate::task::Findings;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::PasswordChanged;
 use api_types::request;
 use identity::PasswordChange;
@@ -33,7 +31,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `validation_failed`, for an old password that is wrong, too; `too_many_attempts`; `overloaded`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<PasswordChanged>, Problem> {
     call.query()?.finish()?;
     let (user, sign_in) = signed_in(&call)?;
     let request::PasswordChange { old_password, password } = json::parse(&call.body)?;
@@ -44,5 +42,5 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let change = PasswordChange { user, sign_in, peer: call.peer, old, new };
     let (state, scope) = (&call.state, call.scope());
     let ended_sessions = state.sessions.change_password(&state.api, &scope, change).await?;
-    answer(StatusCode::OK, &PasswordChanged { ended_sessions })
+    Ok(Answer::ok(PasswordChanged { ended_sessions }))
 }

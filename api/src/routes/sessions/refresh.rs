@@ -1,12 +1,13 @@
 //! `POST /v1/sessions/refresh`: stay signed in.
 
 use super::view::signed_in;
+use crate::answer::Answer;
 use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Session;
 use api_types::request::SessionRefresh;
 
 /// The document's words.
@@ -24,7 +25,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `unauthenticated` for an unknown, used or ended one; `not_available`; what the database said.
-pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: SignInCall) -> Result<Answer<Session>, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_in()?;
     let spec: SessionRefresh = json::parse(&call.body)?;

@@ -1,12 +1,13 @@
 //! `POST /v1/sessions`: sign in with a password.
 
 use super::view::signed_in;
+use crate::answer::Answer;
 use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Session;
 use api_types::request::SignIn;
 use identity::Password;
 
@@ -26,7 +27,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `unauthenticated`; `too_many_attempts`; `rate_limited`; `overloaded`; `not_available`; what the database said.
-pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: SignInCall) -> Result<Answer<Session>, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_in()?;
     call.state.limiter.pass_sign_in(call.peer)?;

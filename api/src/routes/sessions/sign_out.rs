@@ -1,13 +1,11 @@
 //! `DELETE /v1/sessions` and `DELETE /v1/sessions/{id}`: sign out, here or elsewhere.
 
 use super::list::signed_in;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::SignedOut;
 use domain::id::SignInId;
 
@@ -36,7 +34,7 @@ pub const THERE_DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found` when it was over before; what the database said.
-pub async fn here(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn here(call: Call) -> Result<Answer<SignedOut>, Problem> {
     let (_, current) = signed_in(&call)?;
     end(call, current, "session.sign_out").await
 }
@@ -45,13 +43,13 @@ pub async fn here(call: Call) -> Result<HttpResponse, Problem> {
 ///
 /// # Errors
 /// `not_found` when it was over before, or is no sign-in of this user; what the database said.
-pub async fn there(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn there(call: Call) -> Result<Answer<SignedOut>, Problem> {
     let text = call.request.match_info().get("id").unwrap_or_default();
     let id = text.parse().map_err(|_| Problem::no_such("session"))?;
     end(call, id, "session.end").await
 }
 
-async fn end(call: Call, id: SignInId, action: &'static str) -> Result<HttpResponse, Problem> {
+async fn end(call: Call, id: SignInId, action: &'static str) -> Result<Answer<SignedOut>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     let (user, _) = signed_in(&call)?;
@@ -59,5 +57,5 @@ async fn end(call: Call, id: SignInId, action: &'static str) -> Result<HttpRespo
     if !store::sign_in::end(db, &scope, (user, id), action).await? {
         return Err(Problem::no_such("session"));
     }
-    json(StatusCode::OK, &SignedOut { id })
+    Ok(Answer::ok(SignedOut { id }))
 }

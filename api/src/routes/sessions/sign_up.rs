@@ -1,14 +1,15 @@
 //! `POST /v1/sign-up`: become a customer, where the installation allows it.
 
 use super::view::signed_in;
+use crate::answer::Answer;
 use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::routes::users::view::{check_email, check_password};
 use crate::task::{Findings, check_tenant_name};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Session;
 use api_types::request::SignUp;
 use identity::NewAccount;
 
@@ -32,7 +33,7 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// `not_available` where nobody can; `validation_failed`; `conflict` when the name is taken; `too_many_attempts`; `rate_limited`;
 /// `overloaded`; what the database said.
-pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: SignInCall) -> Result<Answer<Session>, Problem> {
     let sessions = &call.state.sessions;
     sessions.require_sign_up()?;
     call.state.limiter.pass_sign_in(call.peer)?;

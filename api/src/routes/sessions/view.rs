@@ -1,8 +1,7 @@
 //! What whoever signs in gets.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::problem::Problem;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::{Secret, Session, TokenType};
 
@@ -10,7 +9,7 @@ use api_types::{Secret, Session, TokenType};
 pub(super) fn signed_in(
     status: StatusCode,
     session: identity::Session,
-) -> Result<HttpResponse, Problem> {
+) -> Result<Answer<Session>, Problem> {
     let shown = Session {
         id: session.bearer.sign_in,
         tenant: session.bearer.tenant,
@@ -20,5 +19,5 @@ pub(super) fn signed_in(
         expires_in: session.expires_in.as_secs(),
         refresh_token: session.refresh_token.into(),
     };
-    json(status, &shown)
+    Ok(Answer::new(status, shown))
 }

@@ -2,13 +2,12 @@
 //!
 //! The answer says what was done. What runs is told to stop until it confirms, so that answer is 202.
 
-use crate::answer::to_json;
+use crate::answer::Answer;
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use crate::task::task;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::{CancelResult, CancelledTask};
 use bus::Topic;
@@ -40,7 +39,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<CancelledTask>, Problem> {
     let task = call.task_id()?;
     call.query()?.finish()?;
     nothing(&call.body)?;
@@ -48,7 +47,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     repeatable(&call, async || cancel(&call, task).await).await
 }
 
-async fn cancel(call: &Call, id: TaskId) -> Result<(StatusCode, Vec<u8>), Problem> {
+async fn cancel(call: &Call, id: TaskId) -> Result<Answer<CancelledTask>, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let answers = cancel_requested(db, &scope, &[id], call.state.cancel_grace).await?;
     let (status, done) = match answers.first() {
@@ -62,5 +61,5 @@ async fn cancel(call: &Call, id: TaskId) -> Result<(StatusCode, Vec<u8>), Proble
         call.state.bus.wake(Topic::ResourceManager);
     }
     let found = store::task::get(db, &scope, id).await?.ok_or_else(Problem::not_found)?;
-    Ok((status, to_json(&CancelledTask { task: task(found), cancel: done.into() })?))
+    Ok(Answer::new(status, CancelledTask { task: task(found), cancel: done.into() }))
 }

@@ -1,11 +1,9 @@
 //! `GET /v1/tasks/{id}/explain`: why a task is not running, and when it will probably start.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::Explanation;
 
 /// The document's words.
@@ -26,8 +24,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`explain`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &explain(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Explanation>, Problem> {
+    Ok(Answer::ok(explain(&call).await?))
 }
 
 /// What a task waits for.

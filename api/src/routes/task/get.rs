@@ -1,12 +1,11 @@
 //! `GET /v1/tasks/{id}`: one task, live or ended.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::task::task;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::Task;
 use domain::id::TaskId;
 use store::task::TaskRecord;
 
@@ -22,10 +21,10 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found` for unknown, foreign and malformed ids alike; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
-    json(StatusCode::OK, &task(read(&call, id).await?))
+    Ok(Answer::ok(task(read(&call, id).await?)))
 }
 
 /// The task, where it is one of the caller's and its plan still keeps it.

@@ -1,6 +1,6 @@
 //! `GET /v1/tasks`: a tenant's tasks, newest first.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param, SOME_PAGES_ARE_SHORT};
@@ -9,8 +9,6 @@ use crate::problem::{Code, Problem};
 use crate::request::{Query, time_parameter, wrong_parameter};
 use crate::routes::schedules::no_such_schedule;
 use crate::task::{task, task_without_run};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{MAX_PAGE_BYTES, Page, Task};
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
@@ -70,8 +68,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Page<Task>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

@@ -6,14 +6,13 @@
 use super::chunk::log_chunk;
 use super::log_range::{LogRange, MAX_TAIL};
 use super::{follow, raw_logs};
-use crate::answer::json;
+use crate::answer::{Answer, Render};
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, wrong_parameter};
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::http::header::ACCEPT;
 use api_types::Page;
 use domain::id::TaskId;
@@ -113,7 +112,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     }
     let next_cursor = next.map(|place| sealer.seal(tenant, context, &write_position(place)));
     let data = chunks.into_iter().map(log_chunk).collect();
-    json(StatusCode::OK, &Page { data, next_cursor })
+    Answer::ok(Page { data, next_cursor }).render()
 }
 
 /// Whether the client asks for live output, in one of two ways.

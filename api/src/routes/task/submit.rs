@@ -1,7 +1,7 @@
 //! `POST /v1/tasks`: submit one task. Answered after the commit.
 
-use crate::answer::raw_json;
-use crate::call::{Call, idempotency_key, key_reused, mark_replayed};
+use crate::answer::{mark_replayed, raw_json};
+use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::submit::Verdict;

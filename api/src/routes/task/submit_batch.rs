@@ -2,8 +2,8 @@
 
 use super::batch::{Judged, Piece, Render, Sender};
 use super::submit_lines;
-use crate::answer::{raw_json, to_json};
-use crate::call::{Call, idempotency_text, key_reused, mark_replayed};
+use crate::answer::{mark_replayed, raw_json, to_json};
+use crate::call::{Call, idempotency_text, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{json, wrong_parameter};

@@ -3,15 +3,14 @@
 //! Both are felt within 2 s: what a user may do is looked up, and not written in their token.
 
 use super::view::{Named, find, named_in_path, no_such_user, user};
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::auth::ended;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::{json, nothing, other_version, wanted_version};
 use crate::state::State;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::User;
 use api_types::request::UserChange;
 use domain::access::PermissionSet;
 use store::TenantScope;
@@ -59,7 +58,7 @@ impl Asked {
     ///
     /// # Errors
     /// `not_found`, `version_mismatch`, `last_owner`, `scope_missing`; what the database said.
-    pub async fn make(self, state: &State, scope: &TenantScope) -> Result<HttpResponse, Problem> {
+    pub async fn make(self, state: &State, scope: &TenantScope) -> Result<Answer<User>, Problem> {
         let Self { named, if_version, change, permissions } = self;
         let id = match named {
             Named::Id(id) => id,
@@ -67,7 +66,7 @@ impl Asked {
         };
         let wanted = WantedChange { user: id, if_version, change, permissions };
         let changed = store::user::change(&state.api, scope, wanted).await?;
-        answer(StatusCode::OK, &user(done(changed)?))
+        Ok(Answer::ok(user(done(changed)?)))
     }
 }
 
@@ -75,7 +74,7 @@ impl Asked {
 ///
 /// # Errors
 /// `not_found`; `scope_missing` for a role beyond the caller's, and for an owner; `last_owner`; what the database said.
-pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn role(call: Call) -> Result<Answer<User>, Problem> {
     let spec: UserChange = json::parse(&call.body)?;
     call.caller.may_give(spec.role)?;
     change(call, Change::Role(spec.role), None).await
@@ -85,7 +84,7 @@ pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
 ///
 /// # Errors
 /// As [`role`]; `version_mismatch`.
-pub async fn remove(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn remove(call: Call) -> Result<Answer<User>, Problem> {
     nothing(&call.body)?;
     let if_version = wanted_version(call.request.headers())?;
     change(call, Change::Remove, if_version).await
@@ -95,7 +94,7 @@ async fn change(
     call: Call,
     change: Change,
     if_version: Option<i64>,
-) -> Result<HttpResponse, Problem> {
+) -> Result<Answer<User>, Problem> {
     call.query()?.finish()?;
     let named = named_in_path(&call.request, "id")?;
     let permissions = call.caller.permissions();

@@ -3,15 +3,13 @@
 //! The rule: nobody gives a role whose permissions they do not hold.
 
 use super::view::{check_email, check_password, new_user};
-use crate::answer::{json as answer, to_json};
+use crate::answer::{Answer, to_json};
 use crate::auth::ended;
-use crate::call::{Call, idempotency_key, key_reused, replayed};
+use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::Findings;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::request::UserCreate;
 use domain::id::UserId;
 use secrecy::SecretString;
@@ -33,7 +31,7 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// `scope_missing` for a role that the caller cannot give; `validation_failed`, for an address that is taken, too;
 /// `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<api_types::NewUser>, Problem> {
     call.query()?.finish()?;
     let spec: UserCreate = json::parse(&call.body)?;
     let once = idempotency_key(&call)?;
@@ -50,13 +48,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let kept = |user: &UserInfo| to_json(&new_user(user.clone(), None)).unwrap_or_default();
     match store::user::create(db, &scope, new, once.as_ref(), kept).await? {
-        Once::Done(Created::Done(user)) => answer(StatusCode::CREATED, &new_user(user, token)),
+        Once::Done(Created::Done(user)) => Ok(Answer::created(new_user(user, token))),
         Once::Done(Created::EmailTaken) => {
             let detail = "belongs to another user of your tenant";
             Err(Problem::at(Code::ValidationFailed, "/email", detail))
         }
         Once::Done(Created::ActorEnded) => Err(ended()),
-        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::Replayed { status, body } => Ok(Answer::replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }
 }

@@ -1,12 +1,12 @@
 //! `GET /v1/users/{id}`: a user, by id or e-mail address.
 
 use super::view::{find, named_in_path, user};
-use crate::answer::versioned;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::User;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -26,9 +26,9 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<User>, Problem> {
     call.query()?.finish()?;
     let named = named_in_path(&call.request, "id")?;
     let found = find(&call.state.api, &call.scope(), named).await?;
-    versioned(StatusCode::OK, found.version, &user(found))
+    Ok(Answer::versioned(StatusCode::OK, found.version, user(found)))
 }

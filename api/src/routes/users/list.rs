@@ -1,14 +1,12 @@
 //! `GET /v1/users`: a tenant's users, newest first.
 
 use super::view::user;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
 use crate::pagination::{self, PageRequest};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{Page, User};
 use domain::id::UserId;
 
@@ -25,8 +23,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: Call) -> Result<Answer<Page<User>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

@@ -2,17 +2,18 @@
 
 use super::change::done;
 use super::view::{Named, named_in_path, new_user, user};
-use crate::answer::versioned;
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::{json as body, other_version, wanted_version};
 use crate::state::State;
 use actix_web::HttpRequest;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::request::UserPut;
+use api_types::{NewUser, User};
 use domain::access::{PermissionSet, Role};
+use serde::Serialize;
 use store::TenantScope;
 use store::user::{PutUser, UserStored, WhichUser};
 
@@ -34,6 +35,16 @@ pub(in crate::routes) const ANSWERS: [AnswerDoc; 2] = [
     AnswerDoc { status: 201, text: "Invited", content: Content::Json("NewUser") },
     AnswerDoc { status: 200, text: "Changed, or unchanged", content: Content::Json("User") },
 ];
+
+/// A user as stored.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum StoredUser {
+    /// New: with the token of the invitation.
+    Invited(NewUser),
+    /// There already.
+    Known(User),
+}
 
 /// A request to store a user: what is in its path, headers and body.
 pub(in crate::routes) struct Asked {
@@ -63,7 +74,7 @@ impl Asked {
         state: &State,
         scope: &TenantScope,
         permissions: PermissionSet,
-    ) -> Result<HttpResponse, Problem> {
+    ) -> Result<Answer<StoredUser>, Problem> {
         let Self { named, if_version, role } = self;
         let (which, token) = match named {
             Named::Id(id) => (WhichUser::Id(id), None),
@@ -74,16 +85,18 @@ impl Asked {
         };
         let put = PutUser { which, if_version, role, permissions };
         match store::user::put(&state.api, scope, put).await? {
-            UserStored::Created(info) => {
-                versioned(StatusCode::CREATED, info.version, &new_user(info, token))
-            }
+            UserStored::Created(info) => Ok(Answer::versioned(
+                StatusCode::CREATED,
+                info.version,
+                StoredUser::Invited(new_user(info, token)),
+            )),
             UserStored::Updated(info) | UserStored::Unchanged(info) => {
-                versioned(StatusCode::OK, info.version, &user(info))
+                Ok(Answer::versioned(StatusCode::OK, info.version, StoredUser::Known(user(info))))
             }
             UserStored::VersionMismatch { version } => Err(other_version("user", version)),
             UserStored::Not(changed) => {
                 let info = done(changed)?;
-                versioned(StatusCode::OK, info.version, &user(info))
+                Ok(Answer::versioned(StatusCode::OK, info.version, StoredUser::Known(user(info))))
             }
         }
     }
@@ -93,7 +106,7 @@ impl Asked {
 ///
 /// # Errors
 /// As `Asked::of` and `Asked::store`; `scope_missing` for a role beyond the caller's.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<StoredUser>, Problem> {
     call.query()?.finish()?;
     let asked = Asked::of(&call.request, "id", &call.body)?;
     call.caller.may_give(asked.role)?;

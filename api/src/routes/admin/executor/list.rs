@@ -1,14 +1,12 @@
 //! `GET /v1/admin/executors`: the connected executors, by name.
 
 use super::view::executor;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{Executor, Page};
 use chrono::DateTime;
 use domain::id::{PoolName, TenantId};
@@ -35,8 +33,8 @@ const NOBODY: TenantId = TenantId(uuid::Uuid::nil());
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: OperatorCall) -> Result<Answer<Page<Executor>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

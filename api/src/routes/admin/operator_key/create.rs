@@ -1,15 +1,13 @@
 //! `POST /v1/admin/operator-keys`: a key for another operator.
 
 use super::view::{may_give, new_operator_key};
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::routes::keys::create::life;
 use crate::task::{Findings, short_text};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::request::OperatorKeyCreate;
 use runtime::clock::wall;
 use store::operator_key::NewOperatorKey;
@@ -33,7 +31,7 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// `scope_missing` for a scope that the caller does not hold; `validation_failed`; `conflict` when the name is taken; what the
 /// database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<api_types::NewOperatorKey>, Problem> {
     call.query()?.finish()?;
     let spec: OperatorKeyCreate = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
@@ -60,5 +58,5 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let info = created.ok_or_else(|| {
         Problem::new(Code::Conflict, "An operator key with this name already exists.")
     })?;
-    answer(StatusCode::CREATED, &new_operator_key(info, made.text)?)
+    Ok(Answer::created(new_operator_key(info, made.text)?))
 }

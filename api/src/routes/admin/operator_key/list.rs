@@ -1,13 +1,11 @@
 //! `GET /v1/admin/operator-keys`: operators' keys, newest first. They are few: one page.
 
 use super::view::operator_key;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
-use api_types::Page;
+use api_types::{OperatorKey, Page};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -21,9 +19,9 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Page<OperatorKey>>, Problem> {
     call.query()?.finish()?;
     let keys = store::operator_key::list(&call.state.admin).await?;
     let data = keys.into_iter().map(operator_key).collect::<Result<_, _>>()?;
-    json(StatusCode::OK, &Page::last(data))
+    Ok(Answer::ok(Page::last(data)))
 }

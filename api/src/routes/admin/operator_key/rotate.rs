@@ -1,13 +1,11 @@
 //! `POST /v1/admin/operator-keys/{id}/rotate`: put a new key in the place of an operator's.
 
 use super::view::{id_in_path, may_give, new_operator_key, no_such_key, operator_key};
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::routes::keys::rotate::{already_rotated, overlap};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::RotatedOperatorKey;
 use store::key::NewSecret;
 use store::operator_key::Rotated;
@@ -30,7 +28,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `already_rotated`; `scope_missing`; `validation_failed`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<RotatedOperatorKey>, Problem> {
     let id = id_in_path(&call)?;
     call.query()?.finish()?;
     let overlap = overlap(&call.body)?;
@@ -45,7 +43,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     match store::operator_key::rotate(db, id, overlap, secret, call.by()).await? {
         Rotated::Done { new, old } => {
             let (new, old) = (new_operator_key(*new, made.text)?, operator_key(*old)?);
-            answer(StatusCode::CREATED, &RotatedOperatorKey { new, old })
+            Ok(Answer::created(RotatedOperatorKey { new, old }))
         }
         Rotated::Already => Err(already_rotated()),
         Rotated::NotFound => Err(no_such_key()),

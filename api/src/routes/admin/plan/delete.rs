@@ -1,13 +1,11 @@
 //! `DELETE /v1/admin/plans/{name}`: a plan that nobody is on.
 
 use super::view::{mismatch, name_of};
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::wanted_version;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::DeletedPlan;
 use store::plan::Deleted;
 
@@ -25,12 +23,12 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `conflict` while tenants are on it; `version_mismatch`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<DeletedPlan>, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
     match store::plan::delete(&call.state.admin, &name, if_version, call.by()).await? {
-        Deleted::Yes => json(StatusCode::OK, &DeletedPlan { name, deleted: true }),
+        Deleted::Yes => Ok(Answer::ok(DeletedPlan { name, deleted: true })),
         Deleted::InUse => {
             let detail = format!(
                 "The plan `{name}` is in use, or is the plan of new tenants; move its tenants first."

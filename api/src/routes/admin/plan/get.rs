@@ -1,11 +1,12 @@
 //! `GET /v1/admin/plans/{name}`.
 
 use super::view::{name_of, shown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Plan;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,8 +25,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Plan>, Problem> {
     call.query()?.finish()?;
     let found = store::plan::find(&call.state.admin, &name_of(&call)?).await?;
-    shown(StatusCode::OK, found.ok_or_else(|| Problem::no_such("plan"))?)
+    Ok(shown(StatusCode::OK, found.ok_or_else(|| Problem::no_such("plan"))?))
 }

@@ -1,12 +1,13 @@
 //! `PUT /v1/admin/plans/{name}`: a plan, new or as it is from now on.
 
 use super::view::{mismatch, name_of, shown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::{json as body, wanted_version};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Plan;
 use domain::plan::PlanLimits;
 use store::plan::PlanStored;
 
@@ -29,7 +30,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What is wrong with it; `version_mismatch`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Plan>, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
@@ -42,8 +43,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         Problem::with_errors(Code::ValidationFailed, wrong.into_iter().map(at).collect())
     })?;
     match store::plan::put(&call.state.admin, &name, if_version, &limits, call.by()).await? {
-        PlanStored::Created(plan) => shown(StatusCode::CREATED, plan),
-        PlanStored::Updated(plan) | PlanStored::Unchanged(plan) => shown(StatusCode::OK, plan),
+        PlanStored::Created(plan) => Ok(shown(StatusCode::CREATED, plan)),
+        PlanStored::Updated(plan) | PlanStored::Unchanged(plan) => Ok(shown(StatusCode::OK, plan)),
         PlanStored::VersionMismatch { version } => Err(mismatch(version)),
     }
 }

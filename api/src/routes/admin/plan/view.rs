@@ -1,11 +1,9 @@
 //! A plan as operators see it, and how one is named in a path.
 
-use crate::answer::{raw_json, to_json};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::ETAG;
 use api_types::Plan;
 use domain::id::PlanName;
 use store::plan::PlanRecord;
@@ -17,13 +15,8 @@ pub(super) fn plan(plan: PlanRecord) -> Plan {
 }
 
 /// Shows a plan, with its version as `ETag`.
-pub(super) fn shown(status: StatusCode, record: PlanRecord) -> Result<HttpResponse, Problem> {
-    let tag = format!("\"{}\"", record.version).parse();
-    let mut answer = raw_json(status, to_json(&plan(record))?);
-    if let Ok(tag) = tag {
-        answer.headers_mut().insert(ETAG, tag);
-    }
-    Ok(answer)
+pub(super) fn shown(status: StatusCode, record: PlanRecord) -> Answer<Plan> {
+    Answer::versioned(status, record.version, plan(record))
 }
 
 /// It is in another version than was asked for.

@@ -1,13 +1,11 @@
 //! `DELETE /v1/admin/pools/{name}`: a pool that nothing is in.
 
 use super::view::{mismatch, name_of};
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::wanted_version;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::DeletedPool;
 use store::pool::PoolDeleted;
 
@@ -26,12 +24,12 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `conflict` while it is in use; `version_mismatch`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<DeletedPool>, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
     match store::pool::delete(&call.state.admin, &name, if_version, call.by()).await? {
-        PoolDeleted::Yes => json(StatusCode::OK, &DeletedPool { deleted: true, name }),
+        PoolDeleted::Yes => Ok(Answer::ok(DeletedPool { deleted: true, name })),
         PoolDeleted::InUse => {
             let detail = format!(
                 "The pool `{name}` has executors or unfinished tasks, or is the default pool."

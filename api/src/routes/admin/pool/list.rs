@@ -1,13 +1,11 @@
 //! `GET /v1/admin/pools`: every pool, by name. They are few: one page.
 
 use super::view::pool;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
-use api_types::Page;
+use api_types::{Page, Pool};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -21,8 +19,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Page<Pool>>, Problem> {
     call.query()?.finish()?;
     let pools = store::pool::list_for_operator(&call.state.admin).await?;
-    json(StatusCode::OK, &Page::last(pools.into_iter().map(pool).collect()))
+    Ok(Answer::ok(Page::last(pools.into_iter().map(pool).collect())))
 }

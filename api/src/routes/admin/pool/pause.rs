@@ -1,13 +1,14 @@
 //! `POST /v1/admin/pools/{name}/pause`: nothing of a pool is dispatched until it is resumed.
 
 use super::view::{name_of, shown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::{Findings, short_text};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Pool;
 use api_types::request::PoolPause;
 
 /// Longest reason.
@@ -28,7 +29,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `validation_failed`; `not_found`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Pool>, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let PoolPause { reason } = json::parse(&call.body)?;
@@ -36,5 +37,5 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     short_text(&mut findings, "/reason", &reason, MAX_REASON);
     findings.into_result()?;
     let paused = store::pool::pause(&call.state.admin, &name, &reason, call.by()).await?;
-    shown(StatusCode::OK, paused.ok_or_else(|| Problem::no_such("pool"))?)
+    Ok(shown(StatusCode::OK, paused.ok_or_else(|| Problem::no_such("pool"))?))
 }

@@ -1,12 +1,13 @@
 //! `PUT /v1/admin/pools/{name}`: a pool, new or as it is from now on. The same again changes nothing.
 
 use super::view::{mismatch, name_of, shown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::{json as body, wanted_version};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Pool;
 use api_types::request::{MaxExecutorPut, PoolGrantsPut, PoolPut};
 use domain::pool::{MaxExecutor, PoolGrants, PoolPolicy, PoolSettings};
 use domain::resources::Dimension;
@@ -52,7 +53,7 @@ fn checked(spec: MaxExecutorPut) -> Result<MaxExecutor, Problem> {
 ///
 /// # Errors
 /// What is wrong with it; `version_mismatch`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Pool>, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
@@ -77,8 +78,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     };
     let put = PutPool { settings, if_version };
     match store::pool::put(&call.state.admin, &name, put, call.by()).await? {
-        PoolStored::Created(pool) => shown(StatusCode::CREATED, pool),
-        PoolStored::Updated(pool) | PoolStored::Unchanged(pool) => shown(StatusCode::OK, pool),
+        PoolStored::Created(pool) => Ok(shown(StatusCode::CREATED, pool)),
+        PoolStored::Updated(pool) | PoolStored::Unchanged(pool) => Ok(shown(StatusCode::OK, pool)),
         PoolStored::VersionMismatch { version } => Err(mismatch(version)),
         PoolStored::Unknown { plans: no_plans, tenants: no_tenants } => {
             let of_plans = wrong("plans", "plan", &plans, &no_plans);

@@ -1,12 +1,13 @@
 //! `POST /v1/admin/pools/{name}/resume`: a pool is dispatched again.
 
 use super::view::{name_of, shown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Pool;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -22,9 +23,9 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Pool>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     let resumed = store::pool::resume(&call.state.admin, &name_of(&call)?, call.by()).await?;
-    shown(StatusCode::OK, resumed.ok_or_else(|| Problem::no_such("pool"))?)
+    Ok(shown(StatusCode::OK, resumed.ok_or_else(|| Problem::no_such("pool"))?))
 }

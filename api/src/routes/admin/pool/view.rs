@@ -1,11 +1,9 @@
 //! A pool as operators see it, and how one is named in a path.
 
-use crate::answer::{raw_json, to_json};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::ETAG;
 use api_types::{Pool, PoolGrants, PoolPaused};
 use domain::id::PoolName;
 use domain::pool::PoolSettings;
@@ -27,13 +25,8 @@ pub(super) fn pool(record: PoolRecord) -> Pool {
 }
 
 /// Shows a pool, with its version as `ETag`.
-pub(super) fn shown(status: StatusCode, record: PoolRecord) -> Result<HttpResponse, Problem> {
-    let tag = format!("\"{}\"", record.version).parse();
-    let mut answer = raw_json(status, to_json(&pool(record))?);
-    if let Ok(tag) = tag {
-        answer.headers_mut().insert(ETAG, tag);
-    }
-    Ok(answer)
+pub(super) fn shown(status: StatusCode, record: PoolRecord) -> Answer<Pool> {
+    Answer::versioned(status, record.version, pool(record))
 }
 
 /// It is in another version than was asked for.

@@ -1,12 +1,11 @@
 //! `GET /v1/admin/restore`: what would fire if schedules were resumed now.
 
 use super::view::read;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::Restore;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -20,7 +19,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Restore>, Problem> {
     call.query()?.finish()?;
-    json(StatusCode::OK, &read(&call).await?)
+    Ok(Answer::ok(read(&call).await?))
 }

@@ -1,13 +1,12 @@
 //! `POST /v1/admin/restore/resume`: schedules fire again.
 
 use super::view::read;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
 use crate::request::nothing;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::Restore;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -21,9 +20,9 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Restore>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     store::installation::resume(&call.state.admin, call.by()).await?;
-    json(StatusCode::OK, &read(&call).await?)
+    Ok(Answer::ok(read(&call).await?))
 }

@@ -1,12 +1,13 @@
 //! `PATCH /v1/admin/tenants/{id}`: another plan, another weight.
 
 use super::view::{answer, check_weight, id_of, no_such_plan, unknown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Tenant;
 use api_types::request::TenantChange;
 use store::tenant::{self, Changed};
 
@@ -25,7 +26,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What is wrong with it; `not_found`, also for a deleted tenant; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Tenant>, Problem> {
     call.query()?.finish()?;
     let id = id_of(&call).await?;
     let spec: TenantChange = json::parse(&call.body)?;

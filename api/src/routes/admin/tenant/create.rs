@@ -1,12 +1,13 @@
 //! `POST /v1/admin/tenants`: a new customer.
 
 use super::view::{answer, check_weight, no_such_plan};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Tenant;
 use api_types::request::TenantCreate;
 use domain::id::TenantId;
 use domain::name::ParseTenantNameError;
@@ -25,7 +26,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What is wrong with it; `conflict` when the name is taken; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Tenant>, Problem> {
     call.query()?.finish()?;
     let spec: TenantCreate = json::parse(&call.body)?;
     let wrong = |error: ParseTenantNameError| {

@@ -1,11 +1,12 @@
 //! `GET /v1/admin/tenants/{id}`: one customer, by id or name.
 
 use super::view::{id_of, shown, unknown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Tenant;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -25,8 +26,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Tenant>, Problem> {
     call.query()?.finish()?;
     let found = store::tenant::get(&call.state.admin, id_of(&call).await?).await?;
-    shown(StatusCode::OK, found.ok_or_else(unknown)?)
+    Ok(shown(StatusCode::OK, found.ok_or_else(unknown)?))
 }

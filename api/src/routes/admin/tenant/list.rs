@@ -1,15 +1,13 @@
 //! `GET /v1/admin/tenants`: the customers, newest first.
 
 use super::view::tenant;
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::PageRequest;
 use crate::problem::{Code, Problem};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
-use api_types::Page;
+use api_types::{Page, Tenant};
 use domain::id::TenantId;
 use domain::tenant::TenantState;
 
@@ -43,7 +41,7 @@ const NOBODY: TenantId = TenantId(uuid::Uuid::nil());
 ///
 /// # Errors
 /// What is wrong with the parameters; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Page<Tenant>>, Problem> {
     let mut query = call.query()?;
     let page = PageRequest::take(&mut query)?;
     let state: Option<TenantState> = query.parsed("state", "active, suspended or deleted")?;
@@ -63,7 +61,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let seal = |id: TenantId| call.state.sealer.seal(NOBODY, context, id.uuid().as_bytes());
     let next_cursor = found.last().filter(|_| more).map(|tenant| seal(tenant.id));
     let data: Vec<_> = found.into_iter().map(tenant).collect();
-    json(StatusCode::OK, &Page { data, next_cursor })
+    Ok(Answer::ok(Page { data, next_cursor }))
 }
 
 /// A page of the tenant of this name, if there is one.
@@ -71,7 +69,7 @@ async fn named(
     call: &OperatorCall,
     name: &str,
     state: Option<TenantState>,
-) -> Result<HttpResponse, Problem> {
+) -> Result<Answer<Page<Tenant>>, Problem> {
     let db = &call.state.admin;
     let found = match store::tenant::find_by_name(db, name).await? {
         Some(id) => store::tenant::get(db, id).await?,
@@ -79,5 +77,5 @@ async fn named(
     };
     let found = found.filter(|tenant| state.is_none_or(|state| tenant.state == state));
     let data: Vec<_> = found.into_iter().map(tenant).collect();
-    json(StatusCode::OK, &Page::last(data))
+    Ok(Answer::ok(Page::last(data)))
 }

@@ -1,12 +1,13 @@
 //! `PUT /v1/admin/tenants/{id}`: a tenant under its name, new or as it is from now on. The same again changes nothing.
 
 use super::view::{check_weight, no_such_plan, shown, unknown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::{json as body, other_version, text_in_path, wanted_version};
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Tenant;
 use api_types::request::TenantPut;
 use domain::name::ParseTenantNameError;
 use domain::tenant::TenantState;
@@ -32,7 +33,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What is wrong with it; `not_found` for an id; `conflict` where the tenant is deleted; `version_mismatch`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<Tenant>, Problem> {
     call.query()?.finish()?;
     let which = which(&call)?;
     let if_version = wanted_version(call.request.headers())?;
@@ -46,9 +47,9 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let put = PutTenant { plan: spec.plan, weight: spec.weight, suspended };
     let (db, by) = (&call.state.admin, call.by());
     match store::tenant::put(db, &which, if_version, &put, by).await? {
-        TenantStored::Created(tenant) => shown(StatusCode::CREATED, tenant),
+        TenantStored::Created(tenant) => Ok(shown(StatusCode::CREATED, tenant)),
         TenantStored::Updated(tenant) | TenantStored::Unchanged(tenant) => {
-            shown(StatusCode::OK, tenant)
+            Ok(shown(StatusCode::OK, tenant))
         }
         TenantStored::VersionMismatch { version } => Err(other_version("tenant", version)),
         TenantStored::Deleted => Err(Problem::new(

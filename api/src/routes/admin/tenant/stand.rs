@@ -3,12 +3,13 @@
 //! Each may be repeated. The row is all that is written here; keys, batcher and housekeeping read it within a second or two.
 
 use super::view::{answer, id_of, unknown};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::Tenant;
 use domain::id::TenantId;
 use serde::Deserialize;
 use store::StoreError;
@@ -54,7 +55,7 @@ struct Nothing {}
 ///
 /// # Errors
 /// `not_found`; `conflict` where it is deleted; what the database said.
-pub async fn suspend(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn suspend(call: OperatorCall) -> Result<Answer<Tenant>, Problem> {
     let id = named(&call).await?;
     let done = store::tenant::suspend(&call.state.admin, id, call.by()).await;
     stood(&call, id, done).await
@@ -64,7 +65,7 @@ pub async fn suspend(call: OperatorCall) -> Result<HttpResponse, Problem> {
 ///
 /// # Errors
 /// As [`suspend`].
-pub async fn resume(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn resume(call: OperatorCall) -> Result<Answer<Tenant>, Problem> {
     let id = named(&call).await?;
     let done = store::tenant::resume(&call.state.admin, id, call.by()).await;
     stood(&call, id, done).await
@@ -74,7 +75,7 @@ pub async fn resume(call: OperatorCall) -> Result<HttpResponse, Problem> {
 ///
 /// # Errors
 /// `not_found`; what the database said.
-pub async fn delete(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn delete(call: OperatorCall) -> Result<Answer<Tenant>, Problem> {
     let id = named(&call).await?;
     let done = store::tenant::delete(&call.state.admin, id, call.by()).await;
     stood(&call, id, done).await
@@ -92,7 +93,7 @@ async fn stood(
     call: &OperatorCall,
     id: TenantId,
     done: Result<Stood, StoreError>,
-) -> Result<HttpResponse, Problem> {
+) -> Result<Answer<Tenant>, Problem> {
     match done? {
         Stood::Yes => answer(call, StatusCode::OK, id).await,
         Stood::Not(state) => Err(Problem::new(

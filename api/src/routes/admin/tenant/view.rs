@@ -1,10 +1,9 @@
 //! A tenant as operators see it, and how one is named in a path.
 
-use crate::answer::{json, versioned};
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
 use crate::request::text_in_path;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::Tenant;
 use domain::id::TenantId;
@@ -39,8 +38,8 @@ pub(super) async fn id_of(call: &OperatorCall) -> Result<TenantId, Problem> {
 }
 
 /// Shows a tenant, with its version as `ETag`.
-pub(super) fn shown(status: StatusCode, record: TenantRecord) -> Result<HttpResponse, Problem> {
-    versioned(status, record.version, &tenant(record))
+pub(super) fn shown(status: StatusCode, record: TenantRecord) -> Answer<Tenant> {
+    Answer::versioned(status, record.version, tenant(record))
 }
 
 /// Answers with the tenant as it is now.
@@ -48,9 +47,9 @@ pub(super) async fn answer(
     call: &OperatorCall,
     status: StatusCode,
     id: TenantId,
-) -> Result<HttpResponse, Problem> {
+) -> Result<Answer<Tenant>, Problem> {
     let found = store::tenant::get(&call.state.admin, id).await?.ok_or_else(unknown)?;
-    json(status, &tenant(found))
+    Ok(Answer::new(status, tenant(found)))
 }
 
 /// The rows of the tenant named in the path, for a route beneath it. A deleted one has none.

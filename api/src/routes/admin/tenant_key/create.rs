@@ -1,6 +1,6 @@
 //! `POST /v1/admin/tenants/{id}/keys`: an API key for a tenant, such as its first.
 
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::auth::ended;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -9,8 +9,7 @@ use crate::request::json;
 use crate::routes::admin::tenant::scope_of;
 use crate::routes::keys::create::checked;
 use crate::routes::keys::view::new_key;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use api_types::NewApiKey;
 use runtime::clock::wall;
 use store::idempotency::Once;
 use store::key::{Created, NewKey};
@@ -29,7 +28,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `validation_failed`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<NewApiKey>, Problem> {
     call.query()?.finish()?;
     let (name, scopes, life) = checked(json::parse(&call.body)?)?;
     let scope = scope_of(&call).await?;
@@ -46,9 +45,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let db = &call.state.api;
     // No user makes it, and no idempotency key was given: what remains is that it is there.
     match store::key::create_own(db, &scope, (new, None), None, |_| Vec::new()).await? {
-        Once::Done(Created::Done(key)) => {
-            answer(StatusCode::CREATED, &new_key(*key, Some(made.text)))
-        }
+        Once::Done(Created::Done(key)) => Ok(Answer::created(new_key(*key, Some(made.text)))),
         Once::Done(Created::MayNot | Created::ActorEnded)
         | Once::Replayed { .. }
         | Once::KeyReused => Err(ended()),

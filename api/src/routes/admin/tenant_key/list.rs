@@ -1,6 +1,6 @@
 //! `GET /v1/admin/tenants/{id}/keys`: a tenant's API keys, newest first.
 
-use crate::answer::json;
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
@@ -9,8 +9,6 @@ use crate::problem::{Code, Problem};
 use crate::routes::admin::tenant::scope_of;
 use crate::routes::keys::list::{read, written};
 use crate::routes::keys::view::api_key;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::{ApiKey, Page};
 
 /// The document's words.
@@ -27,8 +25,8 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As [`list`].
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
-    json(StatusCode::OK, &list(&call).await?)
+pub async fn handle(call: OperatorCall) -> Result<Answer<Page<ApiKey>>, Problem> {
+    Ok(Answer::ok(list(&call).await?))
 }
 
 /// One page of the list.

@@ -1,7 +1,7 @@
 //! `POST /v1/admin/tenants/{id}/keys/{key_id}/rotate`: put a new API key in the place of a tenant's.
 
 use super::place::key_in_path;
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::auth::ended;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -9,8 +9,6 @@ use crate::problem::{Code, Problem};
 use crate::routes::admin::tenant::scope_of;
 use crate::routes::keys::rotate::{already_rotated, overlap};
 use crate::routes::keys::view::{api_key, new_key, no_such_key};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::RotatedApiKey;
 use store::idempotency::Once;
 use store::key::{NewSecret, Rotated, Rotation};
@@ -33,7 +31,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `already_rotated`; `validation_failed`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<RotatedApiKey>, Problem> {
     call.query()?.finish()?;
     let overlap = overlap(&call.body)?;
     let scope = scope_of(&call).await?;
@@ -46,7 +44,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     match store::key::rotate(&call.state.api, &scope, rotation, secret, nothing_kept).await? {
         Once::Done(Rotated::Done { new, old }) => {
             let new = new_key(*new, Some(made.text));
-            answer(StatusCode::CREATED, &RotatedApiKey { new, old: api_key(*old) })
+            Ok(Answer::created(RotatedApiKey { new, old: api_key(*old) }))
         }
         Once::Done(Rotated::Already) => Err(already_rotated()),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),

@@ -1,6 +1,6 @@
 //! `POST /v1/admin/tenants/{id}/users`: invite a user of a tenant, such as its first owner: no API key makes owners.
 
-use crate::answer::json as answer;
+use crate::answer::Answer;
 use crate::auth::ended;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -9,8 +9,6 @@ use crate::request::json;
 use crate::routes::admin::tenant::scope_of;
 use crate::routes::users::view::{check_email, new_user};
 use crate::task::Findings;
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::request::UserInvite;
 use domain::id::UserId;
 use store::idempotency::Once;
@@ -30,7 +28,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `validation_failed`, for an address that is taken, too; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<api_types::NewUser>, Problem> {
     call.query()?.finish()?;
     let spec: UserInvite = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
@@ -41,9 +39,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let (entry, token) = call.state.sessions.invitation()?;
     let new = NewUser { id: UserId::fresh(), email, role: spec.role, entry };
     match store::user::create(&call.state.api, &scope, new, None, |_| Vec::new()).await? {
-        Once::Done(Created::Done(user)) => {
-            answer(StatusCode::CREATED, &new_user(user, Some(token)))
-        }
+        Once::Done(Created::Done(user)) => Ok(Answer::created(new_user(user, Some(token)))),
         Once::Done(Created::EmailTaken) => {
             let detail = "belongs to another user of the tenant";
             Err(Problem::at(Code::ValidationFailed, "/email", detail))

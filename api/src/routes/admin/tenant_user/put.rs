@@ -1,11 +1,11 @@
 //! `PUT /v1/admin/tenants/{id}/users/{login}`: a user of a tenant, under their e-mail address.
 
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerHeader, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, Problem};
 use crate::routes::admin::tenant::scope_of;
-use crate::routes::users::put::{ANSWERS, Asked};
-use actix_web::HttpResponse;
+use crate::routes::users::put::{ANSWERS, Asked, StoredUser};
 use domain::access::Role;
 
 /// The document's words.
@@ -25,7 +25,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// As `Asked::of` and `Asked::store`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<StoredUser>, Problem> {
     call.query()?.finish()?;
     let asked = Asked::of(&call.request, "login", &call.body)?;
     let scope = scope_of(&call).await?;

@@ -1,5 +1,6 @@
 //! `DELETE /v1/admin/tenants/{id}/users/{login}`: removes a user of a tenant.
 
+use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
@@ -7,7 +8,7 @@ use crate::request::{nothing, wanted_version};
 use crate::routes::admin::tenant::scope_of;
 use crate::routes::users::change::{Asked, REMOVED};
 use crate::routes::users::view::named_in_path;
-use actix_web::HttpResponse;
+use api_types::User;
 use domain::access::Role;
 use store::user::Change;
 
@@ -25,7 +26,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `last_owner`; `version_mismatch`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<User>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     let named = named_in_path(&call.request, "login")?;
