@@ -3,13 +3,12 @@
 //! Asking twice does no harm: due times that have made a task by then are not among those that will.
 
 use super::place::{name_in_path, no_such_schedule, unavailable};
-use crate::answer::{Answer, to_json};
+use crate::answer::Answer;
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::{Findings, time, usable};
-use actix_web::http::StatusCode;
 use api_types::ScheduleBackfillPlan;
 use api_types::request::{ScheduleBackfill, TimeText};
 use bus::Topic;

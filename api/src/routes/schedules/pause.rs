@@ -1,14 +1,13 @@
 //! `POST /v1/schedules/{name}/pause`: due times come, are written down, and make no task.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::{Answer, to_json};
+use crate::answer::Answer;
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::schedule::schedule;
 use crate::task::{Findings, short_text};
-use actix_web::http::StatusCode;
 use api_types::Schedule;
 use api_types::request::SchedulePause;
 use bus::Topic;

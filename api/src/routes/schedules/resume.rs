@@ -1,13 +1,12 @@
 //! `POST /v1/schedules/{name}/resume`: its due times make tasks again.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::{Answer, to_json};
+use crate::answer::Answer;
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use crate::schedule::schedule;
-use actix_web::http::StatusCode;
 use api_types::Schedule;
 use bus::Topic;
 
