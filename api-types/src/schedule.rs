@@ -26,16 +26,16 @@ pub struct Schedule {
     #[cfg_attr(feature = "openapi", schema(value_type = ScheduleState))]
     pub state: Extensible<ScheduleState>,
     /// When it is due.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Timing))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::Timing))]
     pub timing: Extensible<Timing>,
     /// The task that each fire creates.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::TaskSubmit))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::NewTask))]
     pub task: ScheduleTask,
     /// Overlap policy.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Overlap))]
     pub overlap: Extensible<Overlap>,
     /// Misfire policy.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Misfire))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::Misfire))]
     pub misfire: Extensible<Misfire>,
     /// Pause after this many consecutive tasks without success; null: never.
     pub pause_after_failures: Option<u32>,

@@ -29,11 +29,11 @@ pub struct Task {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Tier>))]
     pub tier: Option<Extensible<Tier>>,
     /// What it needs.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Resources))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::Resources))]
     pub resources: Resources,
     /// What it runs, as submitted. Absent in a list without `include=run`, and if it was stored by an incompatible version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Run, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::Run, required = false))]
     pub run: Option<Extensible<Run>>,
     /// When it was submitted.
     pub created_at: DateTime,
@@ -65,7 +65,7 @@ pub struct Task {
     /// Charged attempts that failed.
     pub failures: u32,
     /// Retry policy.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Retry))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::Retry))]
     pub retry: Retry,
     /// After a lost attempt: run again or not.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Delivery))]

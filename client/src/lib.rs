@@ -4,7 +4,7 @@
 //! reached the server is simply sent again: few times, spread by chance, and never longer than the limits given to the
 //! [`ClientBuilder`]. What the server refuses is an [`ApiError`] with the fields of its problem document.
 //!
-//! Answers are types of `api_types`. A value that only a later version of the server knows does not fail a call: it is
+//! Requests and answers are types of `api_types`. A value that only a later version of the server knows does not fail a call: it is
 //! [`Extensible::Other`].
 //!
 //! ```no_run
@@ -30,14 +30,16 @@ mod retry;
 mod send;
 mod verb;
 
+/// The types of requests that programs write; the others are in [`request`].
+pub use api_types::request::{NewSchedule, NewTask};
 /// The types of answers.
 pub use api_types::*;
 pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    AuditFilter, FollowEvent, LabelFilter, LogFilter, NewSchedule, NewTask, ParseLabelFilterError,
-    Since, TaskFilter, TenantFilter, WhichSchedule,
+    AuditFilter, FollowEvent, LabelFilter, LogFilter, ParseLabelFilterError, Since, TaskFilter,
+    TenantFilter, WhichSchedule,
 };
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;

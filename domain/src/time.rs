@@ -43,6 +43,20 @@ pub fn format_time(at: Timestamp) -> String {
     at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true)
 }
 
+/// Why a text is not a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a time such as 2030-01-31T12:00:00Z (RFC 3339)")]
+pub struct ParseTimeError;
+
+/// Reads RFC 3339, cut to the microseconds that the database keeps.
+///
+/// # Errors
+/// When it is something else.
+pub fn parse_time(text: &str) -> Result<Timestamp, ParseTimeError> {
+    let at = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| ParseTimeError)?.to_utc();
+    Timestamp::from_timestamp_micros(at.timestamp_micros()).ok_or(ParseTimeError)
+}
+
 /// `duration` in whole milliseconds, at most `i64::MAX`.
 #[must_use]
 pub fn millis(duration: Duration) -> i64 {

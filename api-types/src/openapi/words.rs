@@ -130,28 +130,6 @@ word!(
     ["last"]
 );
 
-macro_rules! request {
-    ($($name:ident)*) => {$(
-        /// The schema of this name, which the server has beside its parser of requests.
-        #[derive(Debug)]
-        pub struct $name;
-
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                Ref::from_schema_name(stringify!($name)).into()
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-        }
-    )*};
-}
-
-request!(TaskSubmit Resources Run Retry Timing Misfire);
-
 macro_rules! schema {
     ($(#[$doc:meta])* $name:ident, $schema:expr) => {
         $(#[$doc])*

@@ -1,8 +1,9 @@
 //! Keys, and limits of concurrency keys.
 
-use super::DurationText;
+use super::Given;
 use domain::access::{OperatorScope, Scope};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// A key to create.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,7 +19,7 @@ pub struct ApiKeyCreate {
     /// Lifetime, such as `"2160h"`, from 1 s to 87600 h. Default: no expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub expires_in: Option<DurationText>,
+    pub expires_in: Option<Given<Duration>>,
 }
 
 /// Options of a rotation.
@@ -29,7 +30,7 @@ pub struct ApiKeyRotate {
     /// Time for which the old key stays valid, `"0s"` to `"720h"`. Default: `"24h"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub overlap: Option<DurationText>,
+    pub overlap: Option<Given<Duration>>,
 }
 
 /// An operator key to create.
@@ -46,7 +47,7 @@ pub struct OperatorKeyCreate {
     /// Lifetime, such as `"2160h"`, from 1 s to 87600 h. Default: no expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub expires_in: Option<DurationText>,
+    pub expires_in: Option<Given<Duration>>,
 }
 
 /// Limit of a key.

@@ -1,22 +1,32 @@
 //! Bodies of requests.
 //!
-//! The server reads them strictly: unknown fields are refused. Texts that have a form of their own stay texts in them
-//! ([`DurationText`], [`TimeText`]), so that the server can report several mistakes at once. Fields that are left out have the
-//! server's defaults.
+//! The server reads them strictly: unknown fields are refused. A field whose value has a form of its own is a [`Given`],
+//! and a required field of a task or a schedule an `Option`, so that the server can report several mistakes at once. Fields that are
+//! left out have the server's defaults.
 
 mod access;
+mod given;
 mod key;
 mod operator;
+mod pairs;
+mod run;
 mod schedule;
-mod text;
+mod task;
+mod timing;
 
 pub use access::{
     InvitationAccept, PasswordChange, SessionRefresh, SignIn, SignUp, UserChange, UserCreate,
     UserInvite, UserPut,
 };
+pub use given::{Form, Given, Written, Wrong};
 pub use key::{ApiKeyCreate, ApiKeyRotate, ConcurrencyLimitPut, OperatorKeyCreate};
 pub use operator::{
     MaxExecutorPut, PoolGrantsPut, PoolPause, PoolPut, TenantChange, TenantCreate, TenantPut,
 };
-pub use schedule::{ScheduleBackfill, SchedulePause};
-pub use text::{DurationText, TimeText};
+pub use pairs::Pairs;
+pub use run::{CommandRun, HttpRun, NoopRun, Run};
+pub use schedule::{
+    CatchUp, Misfire, NewSchedule, ScheduleBackfill, SchedulePause, SchedulePreviewAsk,
+};
+pub use task::{NewTask, Resources, Retry, TaskBatch};
+pub use timing::{Daily, Every, Monthly, Timing, Weekly, When, Yearly};

@@ -144,7 +144,8 @@ fn sizes() -> String {
 mod tests {
     use super::*;
     use crate::description::document;
-    use crate::task::{Origin, Rules, TaskSpec};
+    use crate::task::{Origin, Rules};
+    use api_types::request::NewTask;
     use domain::id::{PlanName, TenantId};
     use domain::pool::{PoolGrants, PoolUser};
     use domain::time::Timestamp;
@@ -187,7 +188,7 @@ mod tests {
             traceparent: String::new(),
             idempotency: None,
         };
-        let spec: TaskSpec =
+        let spec: NewTask =
             serde_json::from_value(json!({"run": {"noop": {}}, "retry": {}})).unwrap();
         let task = rules.check(spec, String::new(), origin).unwrap();
         let shown = properties(&limits, "TaskSubmit");

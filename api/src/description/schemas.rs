@@ -3,17 +3,11 @@
 use super::{answers, explanation, headers, security};
 use crate::openapi::Content;
 use crate::openapi::{plan, words};
-use crate::routes::schedules::preview::PreviewSpec;
 use crate::routes::table::TABLE;
-use crate::routes::task::submit_batch::BatchSpec;
-use crate::schedule::{
-    CatchUpSpec, DailySpec, EverySpec, MisfireSpec, MonthlySpec, ScheduleSpec, TimingSpec,
-    WeeklySpec, WhenSpec, YearlySpec,
-};
-use crate::task::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
 use api_types as wire;
 use api_types::request as body;
 use serde_json::json;
+use utoipa::PartialSchema;
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{ArrayBuilder, Components, Ref};
 
@@ -79,18 +73,18 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Problem>()
         .schema_from::<words::FieldError>()
         .schema_from::<wire::Stream>()
-        .schema_from::<TaskSpec>()
-        .schema_from::<ResourcesSpec>()
-        .schema_from::<RunSpec>()
-        .schema_from::<CommandSpec>()
-        .schema_from::<HttpSpec>()
-        .schema_from::<NoopSpec>()
-        .schema_from::<RetrySpec>()
+        .schema_from::<body::NewTask>()
+        .schema_from::<body::Resources>()
+        .schema_from::<body::Run>()
+        .schema_from::<body::CommandRun>()
+        .schema_from::<body::HttpRun>()
+        .schema_from::<body::NoopRun>()
+        .schema_from::<body::Retry>()
         .schema_from::<wire::Task>()
         .schema_from::<wire::TaskState>()
         .schema_from::<wire::TaskWarning>()
         .schema_from::<wire::CancelledTask>()
-        .schema_from::<BatchSpec<'_>>()
+        .schema("TaskBatch", <body::TaskBatch>::schema())
         .schema_from::<wire::BatchResult>()
         .schema_from::<wire::BatchItem>()
         .schema_from::<words::BatchTask>()
@@ -187,16 +181,16 @@ fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::LastDay>()
         .schema_from::<words::Exclusion>()
         .schema_from::<words::ExclusionRange>()
-        .schema_from::<ScheduleSpec>()
-        .schema_from::<TimingSpec>()
-        .schema_from::<WhenSpec>()
-        .schema_from::<EverySpec>()
-        .schema_from::<DailySpec>()
-        .schema_from::<WeeklySpec>()
-        .schema_from::<MonthlySpec>()
-        .schema_from::<YearlySpec>()
-        .schema_from::<MisfireSpec>()
-        .schema_from::<CatchUpSpec>()
+        .schema_from::<body::NewSchedule>()
+        .schema_from::<body::Timing>()
+        .schema_from::<body::When>()
+        .schema_from::<body::Every>()
+        .schema_from::<body::Daily>()
+        .schema_from::<body::Weekly>()
+        .schema_from::<body::Monthly>()
+        .schema_from::<body::Yearly>()
+        .schema_from::<body::Misfire>()
+        .schema_from::<body::CatchUp>()
         .schema_from::<wire::Schedule>()
         .schema_from::<wire::SchedulePaused>()
         .schema_from::<wire::Fire>()
@@ -204,7 +198,7 @@ fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::ScheduleDue>()
         .schema_from::<body::SchedulePause>()
         .schema_from::<wire::DeletedSchedule>()
-        .schema_from::<PreviewSpec>()
+        .schema_from::<body::SchedulePreviewAsk>()
         .schema_from::<body::ScheduleBackfill>()
         .schema_from::<wire::ScheduleBackfillPlan>()
 }

@@ -1,9 +1,9 @@
 //! From what a client sent to a schedule that can be stored, or everything that is wrong with it.
 
-use super::spec::{CatchUpSpec, MisfireSpec, ScheduleSpec};
 use super::timing::{Judged, judge};
 use crate::problem::{Code, FieldError, Problem};
-use crate::task::{Findings, Origin, Rules, TaskSpec, duration};
+use crate::task::{Findings, Origin, Rules, duration};
+use api_types::request as body;
 use domain::schedule::{FailureStreak, Misfire, Overlap, TaskTemplate, Timing};
 use domain::time::Timestamp;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub struct Checked {
 /// # Errors
 /// `validation_failed` or `not_available`, with all that was found.
 pub fn check(
-    spec: ScheduleSpec,
+    spec: body::NewSchedule,
     rules: &Rules<'_>,
     origin: Origin,
     now: Timestamp,
@@ -86,7 +86,7 @@ pub fn check(
 fn look_at_task(
     found: &mut Findings,
     rules: &Rules<'_>,
-    (task, overlap): (TaskSpec, Overlap),
+    (task, overlap): (body::NewTask, Overlap),
     origin: Origin,
 ) -> Option<NewTask> {
     let mut own = Findings::new(TASK.to_owned());
@@ -101,17 +101,17 @@ fn look_at_task(
         );
         own.wrong("/concurrency_key", detail);
     }
-    let task = rules.look(&mut own, TaskSpec { delay: None, run_at: None, ..task }, origin);
+    let task = rules.look(&mut own, body::NewTask { delay: None, run_at: None, ..task }, origin);
     found.join(own);
     task
 }
 
-fn read_misfire(found: &mut Findings, spec: MisfireSpec) -> Misfire {
+fn read_misfire(found: &mut Findings, spec: body::Misfire) -> Misfire {
     match spec {
-        MisfireSpec::FireNow => Misfire::FireNow,
-        MisfireSpec::FireNextSoon => Misfire::FireNextSoon,
-        MisfireSpec::Skip => Misfire::Skip,
-        MisfireSpec::CatchUp(CatchUpSpec { count, max_age, per_second }) => {
+        body::Misfire::FireNow => Misfire::FireNow,
+        body::Misfire::FireNextSoon => Misfire::FireNextSoon,
+        body::Misfire::Skip => Misfire::Skip,
+        body::Misfire::CatchUp(body::CatchUp { count, max_age, per_second }) => {
             let most = Misfire::MOST_CAUGHT_UP;
             let at = |field: &str| format!("/misfire/catch_up/{field}");
             if !count.is_some_and(|count| (1..=most).contains(&count)) {
@@ -124,7 +124,7 @@ fn read_misfire(found: &mut Findings, spec: MisfireSpec) -> Misfire {
                 found.wrong(&at("max_age"), "is required");
             }
             let range = Duration::from_secs(1)..=MOST_AGE;
-            let max_age = duration(found, &at("max_age"), max_age.as_deref(), range, MOST_AGE);
+            let max_age = duration(found, &at("max_age"), max_age, range, MOST_AGE);
             Misfire::CatchUp { count: count.unwrap_or(1), max_age, per_second }
         }
     }

@@ -3,20 +3,14 @@
 //! The forms of single values are looked at here; what they mean together is the domain's to say. The domain stops at the first
 //! mistake, so it is asked about each part by itself.
 
-use super::spec::{EverySpec, TimingSpec, WhenSpec};
 use crate::problem::FieldError;
-use crate::task::{Findings, time};
-use domain::schedule::{
-    Exclusion, MonthDay, ParseWordError, Reckoner, Spec, Steps, Timing, TimingError, TimingProblem,
-    Weekday,
-};
-use domain::time::{Timestamp, format_duration, parse_duration};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::{Error, StrDeserializer};
+use crate::task;
+use crate::task::Findings;
+use api_types::request::{self as body, Given, Written, Wrong};
+use domain::schedule::{Reckoner, Spec, Steps, Timing, TimingError, TimingProblem};
+use domain::time::{Timestamp, format_duration};
 use serde_json::Value;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// How much of a wrong value is said back.
@@ -42,7 +36,7 @@ pub struct Judged {
 pub fn judge(
     found: &mut Findings,
     base: &str,
-    spec: Option<TimingSpec>,
+    spec: Option<body::Timing>,
     now: Timestamp,
 ) -> Option<Judged> {
     let Some(spec) = spec else {
@@ -142,7 +136,7 @@ fn parts(timing: &Timing) -> Vec<TimingError> {
     errors
 }
 
-fn read(found: &mut Findings, spec: TimingSpec) -> Timing {
+fn read(found: &mut Findings, spec: body::Timing) -> Timing {
     let mut specs = Vec::new();
     let whens = spec.specs.unwrap_or_default();
     if (1..=Timing::MOST_SPECS).contains(&whens.len()) {
@@ -158,13 +152,7 @@ fn read(found: &mut Findings, spec: TimingSpec) -> Timing {
         found.wrong("/exclude", format!("must have {} entries or fewer", Timing::MOST_EXCLUSIONS));
     } else {
         for (at, day) in days.into_iter().enumerate() {
-            match serde_json::from_value::<Exclusion>(day) {
-                Ok(day) => exclude.push(day),
-                Err(_) => found.wrong(
-                    &format!("/exclude/{at}"),
-                    "must be a date such as \"2026-12-24\", or {\"from\", \"to\"} with dates or times (RFC 3339)",
-                ),
-            }
+            exclude.extend(task::read(found, &format!("/exclude/{at}"), Some(day)));
         }
     }
     let utc = Timing::of(Vec::new());
@@ -172,13 +160,13 @@ fn read(found: &mut Findings, spec: TimingSpec) -> Timing {
     Timing {
         specs,
         zone: spec.zone.map_or(utc.zone, |zone| short(found, "/zone", zone)),
-        start_at: spec.start_at.and_then(|text| instant(found, "/start_at", &text)),
-        end_at: spec.end_at.and_then(|text| instant(found, "/end_at", &text)),
+        start_at: instant(found, "/start_at", spec.start_at),
+        end_at: instant(found, "/end_at", spec.end_at),
         max_fires: spec.max_fires,
         exclude,
         jitter: spec
             .jitter
-            .map_or(Duration::ZERO, |text| duration(found, "/jitter", &text, jitter)),
+            .map_or(Duration::ZERO, |given| duration(found, "/jitter", given, jitter)),
         gap: spec.gap.unwrap_or_default(),
         repeat: spec.repeat.unwrap_or_default(),
     }
@@ -198,39 +186,48 @@ fn quoted(text: &str) -> String {
     format!("{short:?}")
 }
 
+/// The same of any value.
+fn said<T: Written>(wrong: &Wrong<T>) -> String {
+    match serde_json::to_value(wrong.sent()) {
+        Ok(Value::String(text)) => quoted(&text),
+        Ok(Value::Number(number)) => number.to_string(),
+        _ => "a value of another type".to_owned(),
+    }
+}
+
 fn duration(
     found: &mut Findings,
     pointer: &str,
-    text: &str,
+    given: Given<Duration>,
     range: RangeInclusive<Duration>,
 ) -> Duration {
-    let (field, given) = (field_of(pointer), quoted(text));
-    let wrong = match parse_duration(text) {
+    let field = field_of(pointer);
+    let wrong = match given.read() {
         Ok(duration) if range.contains(&duration) => return duration,
-        Ok(_) => {
-            let (least, most) = (format_duration(*range.start()), format_duration(*range.end()));
-            format!("`{field}` must be from \"{least}\" to \"{most}\", and not {given}")
+        Ok(duration) => {
+            let [least, most, given] =
+                [*range.start(), *range.end(), duration].map(format_duration);
+            format!("`{field}` must be from \"{least}\" to \"{most}\", and not \"{given}\"")
         }
-        Err(_) => format!(
-            "`{field}` must be a duration such as \"90s\", \"5m\" or \"1h30m\", and not {given}"
+        Err(wrong) => format!(
+            "`{field}` must be a duration such as \"90s\", \"5m\" or \"1h30m\", and not {}",
+            said(&wrong)
         ),
     };
     found.wrong(pointer, wrong);
     Timing::LEAST_EVERY
 }
 
-fn instant(found: &mut Findings, pointer: &str, text: &str) -> Option<Timestamp> {
-    let at = time(&mut Findings::default(), pointer, text);
-    if at.is_none() {
-        let (field, given) = (field_of(pointer), quoted(text));
-        found.wrong(
-            pointer,
-            format!(
-                "`{field}` must be a time such as 2030-01-31T12:00:00Z (RFC 3339), and not {given}"
-            ),
-        );
-    }
-    at
+fn instant(
+    found: &mut Findings,
+    pointer: &str,
+    given: Option<Given<Timestamp>>,
+) -> Option<Timestamp> {
+    let note = |wrong: Wrong<Timestamp>| {
+        let field = field_of(pointer);
+        found.wrong(pointer, format!("`{field}` {wrong}, and not {}", said(&wrong)));
+    };
+    given?.read().map_err(note).ok()
 }
 
 /// A text that the domain quotes when it is wrong.
@@ -242,7 +239,7 @@ fn short(found: &mut Findings, pointer: &str, text: String) -> String {
     text
 }
 
-fn one(found: &mut Findings, at: &str, when: WhenSpec) -> Option<Spec> {
+fn one(found: &mut Findings, at: &str, when: body::When) -> Option<Spec> {
     let given = [
         when.cron.is_some(),
         when.every.is_some(),
@@ -265,47 +262,45 @@ fn one(found: &mut Findings, at: &str, when: WhenSpec) -> Option<Spec> {
     if let Some(spec) = when.every {
         return every(found, &pointer("every"), spec);
     }
-    if let Some(text) = when.at {
-        return instant(found, &pointer("at"), &text).map(Spec::At);
+    if when.at.is_some() {
+        return instant(found, &pointer("at"), when.at).map(Spec::At);
     }
-    if let Some(text) = when.after {
+    if let Some(given) = when.after {
         let range = Timing::LEAST_EVERY..=Timing::MOST_EVERY;
-        return Some(Spec::After(duration(found, &pointer("after"), &text, range)));
+        return Some(Spec::After(duration(found, &pointer("after"), given, range)));
     }
-    let mut times = |kind: &str, at| words(found, &pointer(&format!("{kind}/at")), at);
-    if let Some(spec) = when.daily {
-        return Some(Spec::Daily { at: times("daily", spec.at) });
+    if let Some(body::Daily { at }) = when.daily {
+        return Some(Spec::Daily { at: entries(found, &pointer("daily/at"), at) });
     }
-    if let Some(spec) = when.weekly {
-        let at = times("weekly", spec.at);
-        return Some(Spec::Weekly { on: weekdays(found, &pointer("weekly/on"), spec.on), at });
+    if let Some(body::Weekly { on, at }) = when.weekly {
+        let at = entries(found, &pointer("weekly/at"), at);
+        return Some(Spec::Weekly { on: entries(found, &pointer("weekly/on"), on), at });
     }
-    if let Some(spec) = when.monthly {
-        let at = times("monthly", spec.at);
-        return Some(Spec::Monthly { on: month_days(found, &pointer("monthly/on"), spec.on), at });
+    if let Some(body::Monthly { on, at }) = when.monthly {
+        let at = entries(found, &pointer("monthly/at"), at);
+        return Some(Spec::Monthly { on: entries(found, &pointer("monthly/on"), on), at });
     }
-    let spec = when.yearly?;
-    let at = times("yearly", spec.at);
-    Some(Spec::Yearly { on: words(found, &pointer("yearly/on"), spec.on), at })
+    let body::Yearly { on, at } = when.yearly?;
+    let at = entries(found, &pointer("yearly/at"), at);
+    Some(Spec::Yearly { on: entries(found, &pointer("yearly/on"), on), at })
 }
 
-fn every(found: &mut Findings, at: &str, spec: EverySpec) -> Option<Spec> {
-    let anchor = spec.anchor.and_then(|text| instant(found, &format!("{at}/anchor"), &text));
-    let Some(text) = spec.every else {
+fn every(found: &mut Findings, at: &str, spec: body::Every) -> Option<Spec> {
+    let anchor = instant(found, &format!("{at}/anchor"), spec.anchor);
+    let Some(given) = spec.every else {
         found.wrong(&format!("{at}/every"), "is required: a duration such as \"90s\" or \"1h30m\"");
         return None;
     };
     let range = Timing::LEAST_EVERY..=Timing::MOST_EVERY;
-    let every = duration(found, &format!("{at}/every"), &text, range);
+    let every = duration(found, &format!("{at}/every"), given, range);
     Some(Spec::Every { every, anchor, counting: spec.counting.unwrap_or_default() })
 }
 
-/// Each entry read by `one`. How many there may be is the domain's to say.
-fn entries<E, T>(
+/// Each entry, read. How many there may be is the domain's to say.
+fn entries<T: Written>(
     found: &mut Findings,
     pointer: &str,
-    given: Option<Vec<E>>,
-    one: impl Fn(E) -> Result<T, String>,
+    given: Option<Vec<Given<T>>>,
 ) -> Vec<T> {
     let Some(given) = given else {
         found.wrong(pointer, "is required");
@@ -313,43 +308,17 @@ fn entries<E, T>(
     };
     let mut read = Vec::new();
     for (at, entry) in given.into_iter().enumerate() {
-        match one(entry) {
+        match entry.read() {
             Ok(entry) => read.push(entry),
-            Err(detail) => found.wrong(&format!("{pointer}/{at}"), detail),
+            Err(wrong) => {
+                found.wrong(
+                    &format!("{pointer}/{at}"),
+                    format!("{wrong}, and not {}", said(&wrong)),
+                );
+            }
         }
     }
     read
-}
-
-fn words<T: FromStr<Err = ParseWordError>>(
-    found: &mut Findings,
-    pointer: &str,
-    given: Option<Vec<String>>,
-) -> Vec<T> {
-    entries(found, pointer, given, |text| {
-        text.parse().map_err(|error: ParseWordError| format!("{error}, and not {}", quoted(&text)))
-    })
-}
-
-fn weekdays(found: &mut Findings, pointer: &str, given: Option<Vec<String>>) -> Vec<Weekday> {
-    entries(found, pointer, given, |text| {
-        let word: StrDeserializer<'_, Error> = text.as_str().into_deserializer();
-        Weekday::deserialize(word).map_err(|_| {
-            format!("expected a day from \"monday\" to \"sunday\", and not {}", quoted(&text))
-        })
-    })
-}
-
-fn month_days(found: &mut Findings, pointer: &str, given: Option<Vec<Value>>) -> Vec<MonthDay> {
-    entries(found, pointer, given, |day| {
-        let given = match &day {
-            Value::String(text) => quoted(text),
-            Value::Number(number) => number.to_string(),
-            _ => "a value of another type".to_owned(),
-        };
-        serde_json::from_value(day)
-            .map_err(|_| format!("{}, and not {given}", ParseWordError::MonthDay))
-    })
 }
 
 #[cfg(test)]

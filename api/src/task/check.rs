@@ -6,12 +6,11 @@
 use super::findings::Findings;
 use super::pool::usable;
 use super::run::run;
-use super::spec::{Pairs, ResourcesSpec, RetrySpec, TaskSpec};
-use super::text::{duration, has_length, number, parse_time, put_once, short_text};
+use super::text::{duration, has_length, number, put_once, read, short_text};
 use super::warning::{Need, warnings};
 use crate::problem::{Code, Problem};
 use api_types::TaskWarning;
-use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority};
+use api_types::request::{self as body, Given, Pairs};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::pool::PoolUser;
 use domain::resources::{Resources, Tier};
@@ -75,7 +74,12 @@ impl Rules<'_> {
     ///
     /// # Errors
     /// `validation_failed` or `not_available`, with all that was found.
-    pub fn check(&self, spec: TaskSpec, base: String, origin: Origin) -> Result<NewTask, Problem> {
+    pub fn check(
+        &self,
+        spec: body::NewTask,
+        base: String,
+        origin: Origin,
+    ) -> Result<NewTask, Problem> {
         let mut found = Findings::new(base);
         let task = self.look(&mut found, spec, origin);
         found.into_result()?;
@@ -84,7 +88,7 @@ impl Rules<'_> {
 
     /// The same where more is looked at than this: what is wrong is noted, and then the task is not to be used. `None` where it runs
     /// nothing, which is noted too.
-    pub fn look(&self, f: &mut Findings, spec: TaskSpec, origin: Origin) -> Option<NewTask> {
+    pub fn look(&self, f: &mut Findings, spec: body::NewTask, origin: Origin) -> Option<NewTask> {
         if let Some(name) = &spec.name {
             short_text(f, "/name", name, MAX_NAME);
         }
@@ -95,36 +99,30 @@ impl Rules<'_> {
             f.unavailable("/depends_on");
         }
         let (tier, resources) = demand(f, spec.tier, spec.resources);
-        let (delay, run_at) = self.due(f, spec.delay.as_deref(), spec.run_at.as_deref());
+        let (delay, run_at) = self.due(f, spec.delay, spec.run_at);
         let limits = self.limits;
         let tolerance = Duration::ZERO..=limits.max_delay_tolerance;
         let cap = Duration::from_millis(1)..=limits.max_execution_cap;
         let max_attempts = spec.max_attempts.unwrap_or(limits.default_max_attempts);
         let attempts = number(f, "/max_attempts", max_attempts, 1..=limits.max_attempts);
-        let tolerance_text = spec.delay_tolerance.as_deref();
         let delay_tolerance = duration(
             f,
             "/delay_tolerance",
-            tolerance_text,
+            spec.delay_tolerance,
             tolerance,
             limits.default_delay_tolerance,
         );
-        let execution_cap = duration(
-            f,
-            "/execution_cap",
-            spec.execution_cap.as_deref(),
-            cap,
-            limits.default_execution_cap,
-        );
+        let execution_cap =
+            duration(f, "/execution_cap", spec.execution_cap, cap, limits.default_execution_cap);
         let expire_if_late = spec.expire_if_late.unwrap_or(false);
         if expire_if_late && delay_tolerance.is_zero() {
             f.wrong("/delay_tolerance", NO_TIME_TO_START);
         }
-        let priority = priority(f, spec.priority);
-        let concurrency_key = concurrency_key(f, spec.concurrency_key.as_deref());
+        let priority = read(f, "/priority", spec.priority).unwrap_or_default();
+        let concurrency_key = read(f, "/concurrency_key", spec.concurrency_key);
         let retry = spec.retry.map(|retry| policy(f, retry));
         let labels = spec.labels.map(|pairs| labels(f, pairs));
-        let pool = self.pool(f, spec.pool.as_deref());
+        let pool = self.pool(f, spec.pool);
         let run = run(f, limits, spec.run)?;
         Some(NewTask {
             tenant: origin.tenant,
@@ -164,22 +162,22 @@ impl Rules<'_> {
     fn due(
         &self,
         f: &mut Findings,
-        delay: Option<&str>,
-        run_at: Option<&str>,
+        delay: Option<Given<Duration>>,
+        run_at: Option<Given<Timestamp>>,
     ) -> (Option<Duration>, Option<Timestamp>) {
         if delay.is_some() && run_at.is_some() {
             f.wrong("/run_at", "cannot be given together with `delay`");
         }
-        let delay = delay.map(|text| {
-            duration(f, "/delay", Some(text), Duration::ZERO..=MAX_AHEAD, Duration::ZERO)
+        let delay = delay.map(|given| {
+            duration(f, "/delay", Some(given), Duration::ZERO..=MAX_AHEAD, Duration::ZERO)
         });
-        let run_at = run_at.and_then(|text| match parse_time(text) {
-            Some(at) if at >= Timestamp::UNIX_EPOCH && at <= self.now + MAX_AHEAD => Some(at),
-            Some(_) => {
+        let run_at = run_at.and_then(|given| match given.read() {
+            Ok(at) if at >= Timestamp::UNIX_EPOCH && at <= self.now + MAX_AHEAD => Some(at),
+            Ok(_) => {
                 f.wrong("/run_at", "must be from 1970 on and no more than ten years ahead");
                 None
             }
-            None => {
+            Err(_) => {
                 f.wrong("/run_at", "must be a time such as \"2030-01-31T12:00:00Z\" (RFC 3339)");
                 None
             }
@@ -187,13 +185,15 @@ impl Rules<'_> {
         (delay, run_at)
     }
 
-    fn pool(&self, f: &mut Findings, name: Option<&str>) -> PoolName {
-        let usual = PoolName::default();
-        let Some(pool) = usable(self.pools, self.user, name.unwrap_or(usual.as_str())) else {
-            f.wrong("/pool", if name.is_some() { NO_POOL } else { NO_USUAL_POOL });
-            return usual;
-        };
-        pool.name.clone()
+    fn pool(&self, f: &mut Findings, given: Option<Given<PoolName>>) -> PoolName {
+        let wrong = if given.is_some() { NO_POOL } else { NO_USUAL_POOL };
+        // A text that is no name is no pool either.
+        let name = given.map_or_else(|| Some(PoolName::default()), |given| given.read().ok());
+        let pool = name.and_then(|name| usable(self.pools, self.user, name.as_str()));
+        pool.map(|pool| pool.name.clone()).unwrap_or_else(|| {
+            f.wrong("/pool", wrong);
+            PoolName::default()
+        })
     }
 }
 
@@ -204,7 +204,7 @@ const NO_USUAL_POOL: &str = "must be given: `default` is not a pool of this inst
 fn demand(
     f: &mut Findings,
     tier: Option<Tier>,
-    own: Option<ResourcesSpec>,
+    own: Option<body::Resources>,
 ) -> (Option<Tier>, Resources) {
     let Some(own) = own else {
         let tier = tier.unwrap_or(Tier::Basic);
@@ -226,34 +226,14 @@ fn demand(
     (None, Resources::from_dimensions(wanted.map(Option::unwrap_or_default)))
 }
 
-fn priority(f: &mut Findings, level: Option<i32>) -> Priority {
-    let Some(level) = level else { return Priority::default() };
-    i8::try_from(level).ok().and_then(Priority::new).unwrap_or_else(|| {
-        f.wrong("/priority", ParsePriorityError.to_string());
-        Priority::default()
-    })
-}
-
-fn concurrency_key(f: &mut Findings, text: Option<&str>) -> Option<ConcurrencyKey> {
-    text?
-        .parse()
-        .map_err(|error: ParseConcurrencyKeyError| f.wrong("/concurrency_key", error.to_string()))
-        .ok()
-}
-
-fn policy(f: &mut Findings, spec: RetrySpec) -> RetryPolicy {
+fn policy(f: &mut Findings, spec: body::Retry) -> RetryPolicy {
     let usual = RetryPolicy::default();
-    let initial = duration(
-        f,
-        "/retry/initial",
-        spec.initial.as_deref(),
-        Duration::ZERO..=24 * HOUR,
-        usual.initial,
-    );
+    let initial =
+        duration(f, "/retry/initial", spec.initial, Duration::ZERO..=24 * HOUR, usual.initial);
     let max = duration(
         f,
         "/retry/max",
-        spec.max.as_deref(),
+        spec.max,
         Duration::ZERO..=MAX_RETRY_WAIT,
         usual.max.max(initial),
     );

@@ -4,21 +4,20 @@
 //! it is called. The executor checks each address it connects to.
 
 use super::findings::Findings;
-use super::spec::{HttpSpec, Pairs};
-use super::text::{duration, put_once, without_nul};
+use super::text::{duration, put_once, read, without_nul};
+use api_types::request::{self as body, Pairs};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::target::parse_url;
 use domain::task::{HttpMethod, HttpRun, MAX_HEADERS, check_header};
 use runtime::config::LimitsConfig;
 use std::collections::BTreeMap;
-use std::str::FromStr;
 use std::time::Duration;
 
-pub(super) fn http(findings: &mut Findings, limits: &LimitsConfig, spec: HttpSpec) -> HttpRun {
-    let body = check_body(findings, &spec);
-    let usual = if body { HttpMethod::Post } else { HttpMethod::Get };
-    let method = parsed(findings, "/run/http/method", spec.method.as_deref(), usual);
+pub(super) fn http(findings: &mut Findings, limits: &LimitsConfig, spec: body::HttpRun) -> HttpRun {
+    let has_body = check_body(findings, &spec);
+    let usual = if has_body { HttpMethod::Post } else { HttpMethod::Get };
+    let method = read(findings, "/run/http/method", spec.method).unwrap_or(usual);
     let url = spec.url.unwrap_or_default();
     if url.is_empty() {
         findings.wrong("/run/http/url", "is required");
@@ -26,11 +25,10 @@ pub(super) fn http(findings: &mut Findings, limits: &LimitsConfig, spec: HttpSpe
         findings.wrong("/run/http/url", problem.to_string());
     }
     let headers = headers(findings, spec.headers.unwrap_or_default());
-    let success = spec.success.as_deref();
-    let success = parsed(findings, "/run/http/success", success, Default::default());
-    let timeout = spec.timeout.map(|text| {
+    let success = read(findings, "/run/http/success", spec.success).unwrap_or_default();
+    let timeout = spec.timeout.map(|given| {
         let range = Duration::from_millis(1)..=limits.max_execution_cap;
-        duration(findings, "/run/http/timeout", Some(&text), range, limits.max_execution_cap)
+        duration(findings, "/run/http/timeout", Some(given), range, limits.max_execution_cap)
     });
     HttpRun {
         method,
@@ -44,7 +42,7 @@ pub(super) fn http(findings: &mut Findings, limits: &LimitsConfig, spec: HttpSpe
 }
 
 /// Whether there is a body.
-fn check_body(findings: &mut Findings, spec: &HttpSpec) -> bool {
+fn check_body(findings: &mut Findings, spec: &body::HttpRun) -> bool {
     match (&spec.body, &spec.body_base64) {
         (Some(_), Some(_)) => {
             findings.wrong("/run/http/body_base64", "cannot be given together with `body`");
@@ -58,19 +56,6 @@ fn check_body(findings: &mut Findings, spec: &HttpSpec) -> bool {
         (None, _) => {}
     }
     spec.body.is_some() || spec.body_base64.is_some()
-}
-
-fn parsed<T: FromStr<Err: ToString>>(
-    findings: &mut Findings,
-    pointer: &str,
-    text: Option<&str>,
-    usual: T,
-) -> T {
-    let Some(text) = text else { return usual };
-    text.parse().unwrap_or_else(|error: T::Err| {
-        findings.wrong(pointer, error.to_string());
-        usual
-    })
 }
 
 fn headers(findings: &mut Findings, pairs: Pairs) -> BTreeMap<String, String> {

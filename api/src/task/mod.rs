@@ -1,11 +1,10 @@
-//! A task in JSON: what a client sends (`spec`), whether it makes sense (`check`), what it gets back (`view`).
+//! A task in JSON: whether what a client sends makes sense (`check`), what it gets back (`view`).
 
 mod check;
 mod findings;
 mod http;
 mod pool;
 mod run;
-mod spec;
 mod text;
 mod view;
 mod warning;
@@ -13,8 +12,7 @@ mod warning;
 pub use check::{Origin, Rules};
 pub use findings::Findings;
 pub use pool::usable;
-pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
-pub(crate) use text::{check_tenant_name, duration, short_text, time};
+pub(crate) use text::{check_tenant_name, duration, read, short_text};
 pub use view::{submitted_json, task, task_without_run};
 pub use warning::Need;
 pub(crate) use warning::{no_pool, schedules_held, warnings};

@@ -2,8 +2,8 @@
 
 use super::findings::Findings;
 use super::http::http;
-use super::spec::{CommandSpec, NoopSpec, Pairs, RunSpec};
 use super::text::{duration, put_once, without_nul};
+use api_types::request::{self as body, Pairs};
 use domain::task::{CommandRun, NoopRun, Run, check_argument, check_command_size, check_variable};
 use runtime::config::LimitsConfig;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(super) fn run(
     findings: &mut Findings,
     limits: &LimitsConfig,
-    spec: Option<RunSpec>,
+    spec: Option<body::Run>,
 ) -> Option<Run> {
     let Some(spec) = spec else {
         findings.wrong("/run", "is required");
@@ -21,7 +21,7 @@ pub(super) fn run(
     };
     match (spec.command, spec.noop, spec.http) {
         (Some(spec), None, None) => Some(Run::Command(command(findings, limits, spec))),
-        (None, Some(spec), None) => Some(Run::Noop(noop(findings, limits, &spec))),
+        (None, Some(spec), None) => Some(Run::Noop(noop(findings, limits, spec))),
         (None, None, Some(spec)) => Some(Run::Http(http(findings, limits, spec))),
         _ => {
             findings.wrong("/run", "must have exactly one of `command`, `http`, `noop`");
@@ -30,7 +30,7 @@ pub(super) fn run(
     }
 }
 
-fn command(findings: &mut Findings, limits: &LimitsConfig, spec: CommandSpec) -> CommandRun {
+fn command(findings: &mut Findings, limits: &LimitsConfig, spec: body::CommandRun) -> CommandRun {
     let argv = spec.argv.unwrap_or_default();
     if argv.is_empty() {
         findings.wrong("/run/command/argv", "must have at least the program");
@@ -75,8 +75,8 @@ fn environment(
     env
 }
 
-fn noop(findings: &mut Findings, limits: &LimitsConfig, spec: &NoopSpec) -> NoopRun {
+fn noop(findings: &mut Findings, limits: &LimitsConfig, spec: body::NoopRun) -> NoopRun {
     let range = Duration::ZERO..=limits.max_execution_cap;
-    let sleep = duration(findings, "/run/noop/sleep", spec.sleep.as_deref(), range, Duration::ZERO);
+    let sleep = duration(findings, "/run/noop/sleep", spec.sleep, range, Duration::ZERO);
     NoopRun { sleep }
 }

@@ -3,8 +3,9 @@
 //! Each notes what is wrong and goes on with a harmless value: a task with findings is never stored.
 
 use super::findings::Findings;
+use api_types::request::{Given, Written};
 use domain::name::{ParseTenantNameError, TenantName};
-use domain::time::{Timestamp, format_duration, parse_duration};
+use domain::time::format_duration;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::RangeInclusive;
@@ -44,42 +45,30 @@ pub(super) fn has_length(text: &str, range: RangeInclusive<usize>) -> bool {
         && range.contains(&text.chars().take(range.end() + 1).count())
 }
 
+/// What is given, where it is good.
+pub(crate) fn read<T: Written>(
+    findings: &mut Findings,
+    pointer: &str,
+    given: Option<Given<T>>,
+) -> Option<T> {
+    given?.read().map_err(|wrong| findings.wrong(pointer, wrong.to_string())).ok()
+}
+
 /// A duration in `range`, or `default` when left out.
 pub(crate) fn duration(
     findings: &mut Findings,
     pointer: &str,
-    text: Option<&str>,
+    given: Option<Given<Duration>>,
     range: RangeInclusive<Duration>,
     default: Duration,
 ) -> Duration {
-    let Some(text) = text else { return default };
-    match parse_duration(text) {
-        Ok(duration) if range.contains(&duration) => duration,
-        Ok(_) => {
-            let (least, most) = (format_duration(*range.start()), format_duration(*range.end()));
-            findings.wrong(pointer, format!("must be from \"{least}\" to \"{most}\""));
-            default
-        }
-        Err(error) => {
-            findings.wrong(pointer, error.to_string());
-            default
-        }
+    let Some(duration) = read(findings, pointer, given) else { return default };
+    if range.contains(&duration) {
+        return duration;
     }
-}
-
-/// A time, cut to the microseconds that the database keeps.
-pub(crate) fn time(findings: &mut Findings, pointer: &str, text: &str) -> Option<Timestamp> {
-    let at = parse_time(text);
-    if at.is_none() {
-        findings.wrong(pointer, "must be a time such as 2030-01-31T12:00:00Z (RFC 3339)");
-    }
-    at
-}
-
-/// RFC 3339, cut to the microseconds that the database keeps.
-pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
-    let at = chrono::DateTime::parse_from_rfc3339(text).ok()?.to_utc();
-    Timestamp::from_timestamp_micros(at.timestamp_micros())
+    let (least, most) = (format_duration(*range.start()), format_duration(*range.end()));
+    findings.wrong(pointer, format!("must be from \"{least}\" to \"{most}\""));
+    default
 }
 
 /// Puts a pair into a map; gives it back where its key is there already.

@@ -33,7 +33,6 @@ mod size;
 mod submit;
 mod submit_file;
 mod task_arguments;
-mod task_change;
 mod usage;
 mod users;
 mod warned;

@@ -13,6 +13,7 @@ use super::warned::warned;
 use super::{size, submit_file};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+use client::request::Given;
 use client::{ApiResponse, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
 use domain::time::{Timestamp, parse_duration};
 use serde::Serialize;
@@ -116,7 +117,7 @@ pub(super) fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failur
 }
 
 fn task(arguments: SubmitArguments) -> Result<NewTask, Failure> {
-    let (delay, run_at) = (arguments.delay, arguments.run_at);
+    let (delay, run_at) = (arguments.delay.map(Given::from), arguments.run_at.map(Given::from));
     Ok(NewTask { delay, run_at, ..arguments.task.into_task()? })
 }
 

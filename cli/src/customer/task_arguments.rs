@@ -1,16 +1,14 @@
-//! What a task is, as flags: of `berth submit`, and of `berth schedule put`, whose fires make such tasks.
+//! What a task is, as flags: of `berth submit`, and of `berth schedule put` and `edit`, whose fires make such tasks.
 
 use super::{env_file, input, script};
 use crate::failure::Failure;
 use client::NewTask;
+use client::request::{CommandRun, Given, HttpRun, NoopRun, Pairs, Retry, Run};
 use domain::batch::{ConcurrencyKey, Priority};
+use domain::id::PoolName;
 use domain::resources::Tier;
-use domain::task::{
-    CommandRun, Delivery, HttpMethod, HttpRun, NoopRun, RetryOn, RetryPolicy, Run, SuccessRule,
-    check_header,
-};
+use domain::task::{Delivery, HttpMethod, RetryOn, SuccessRule, check_header};
 use domain::time::parse_duration;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Every flag but those that say what runs: they do not go together with a file.
@@ -77,7 +75,7 @@ pub struct TaskArguments {
     pub delivery: Option<Delivery>,
     /// Pool of executors. Default: default.
     #[arg(long)]
-    pub pool: Option<String>,
+    pub pool: Option<PoolName>,
     /// Key that is unique among your unfinished tasks; a conflict returns the existing task.
     #[arg(long, value_name = "KEY")]
     pub unique_key: Option<String>,
@@ -122,54 +120,52 @@ pub struct TaskArguments {
 }
 
 impl TaskArguments {
-    /// The task, due at once. Reads the files that it names.
+    /// The task with what the flags name: what they do not name has the server's defaults, or stays in a change. Reads the
+    /// files that they name.
     pub fn into_task(self) -> Result<NewTask, Failure> {
-        let usual = if self.data.is_some() { HttpMethod::Post } else { HttpMethod::Get };
-        let run = match (self.http, self.noop) {
-            (Some(url), _) => Run::Http(HttpRun {
-                method: self.method.unwrap_or(usual),
-                url,
-                headers: self.headers.into_iter().collect(),
-                body: self.data,
-                body_base64: None,
-                success: self.success.unwrap_or_default(),
-                timeout: None,
-            }),
-            (None, Some(sleep)) => Run::Noop(NoopRun { sleep }),
-            (None, None) => {
-                let mut env = env_file::read(&self.env_file)?;
-                env.extend(self.env);
-                Run::Command(CommandRun {
-                    argv: script::sent(self.command, self.script.as_deref())?,
-                    env,
-                    stdin: self.stdin.as_deref().map(input::text).transpose()?,
-                })
-            }
+        let mut env = env_file::read(&self.env_file)?;
+        env.extend(self.env);
+        let has_argv = !self.command.is_empty() || self.script.is_some();
+        let argv = has_argv.then(|| script::sent(self.command, self.script.as_deref()));
+        let command = CommandRun {
+            argv: argv.transpose()?,
+            env: Pairs::some(env),
+            stdin: self.stdin.as_deref().map(input::text).transpose()?,
         };
+        let http = HttpRun {
+            method: self.method.map(Given::from),
+            url: self.http,
+            headers: Pairs::some(self.headers.into_iter().collect()),
+            body: self.data,
+            success: self.success.map(Given::from),
+            ..HttpRun::default()
+        };
+        let noop = self.noop.map(|sleep| NoopRun { sleep: Some(sleep.into()) });
+        let on = (!self.retry_on.is_empty()).then_some(self.retry_on);
         Ok(NewTask {
             name: self.name,
             tier: self.tier,
-            delay_tolerance: self.delay_tolerance,
-            execution_cap: self.execution_cap,
+            run: named(Run { command: named(command), http: named(http), noop }),
+            delay_tolerance: self.delay_tolerance.map(Given::from),
+            execution_cap: self.execution_cap.map(Given::from),
             expire_if_late: self.expire_if_late.then_some(true),
-            priority: self.priority,
+            priority: self.priority.map(Given::from),
             flexible: self.flexible,
-            concurrency_key: self.concurrency_key.map(|key| key.to_string()),
+            concurrency_key: self.concurrency_key.map(Given::from),
             max_attempts: self.max_attempts,
-            retry: retry(self.retry_on),
+            retry: named(Retry { on, ..Retry::default() }),
             delivery: self.delivery,
-            pool: self.pool,
+            pool: self.pool.map(Given::from),
             unique_key: self.unique_key,
-            labels: BTreeMap::from_iter(self.labels),
-            ..NewTask::new(run)
+            labels: Pairs::some(self.labels.into_iter().collect()),
+            ..NewTask::default()
         })
     }
 }
 
-/// The usual policy but for the ends that it retries; none where these are not given.
-fn retry(on: Vec<RetryOn>) -> Option<RetryPolicy> {
-    let on = (!on.is_empty()).then(|| on.into_iter().collect());
-    on.map(|on| RetryPolicy { on, ..RetryPolicy::default() })
+/// An object of which a flag names something.
+fn named<T: Default + PartialEq>(object: T) -> Option<T> {
+    (object != T::default()).then_some(object)
 }
 
 /// `KEY=VALUE`; the value may hold further `=`.
@@ -194,8 +190,9 @@ fn header(text: &str) -> Result<(String, String), String> {
 mod tests {
     use super::*;
     use clap::{CommandFactory, Parser};
+    use domain::task::RetryPolicy;
     use domain::time::format_duration;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     /// The task's flags alone, as `berth submit` and `berth schedule put` have them.
     #[derive(Debug, clap::Parser)]
@@ -243,7 +240,7 @@ mod tests {
             assert_eq!(of("TaskSubmit", flag), default, "{flag}");
             assert!(help(flag).contains(&said), "{flag}: {}", help(flag));
         }
-        assert_eq!(of("Retry", "on"), serde_json::json!(RetryOn::usual()));
+        assert_eq!(of("Retry", "on"), json!(RetryOn::usual()));
         assert_eq!(of("Retry", "initial"), format_duration(retry.initial));
         assert_eq!(of("Retry", "max"), format_duration(retry.max));
         assert!(help("retry_on").contains("failure (default)"));
@@ -261,18 +258,22 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_to_retry_make_a_policy_that_is_usual_otherwise() {
-        let retry = |flags: &[&str]| {
-            let words = ["berth", "--noop"].iter().chain(flags);
-            Some(Alone::try_parse_from(words).ok()?.task.into_task().ok()?.retry)
+    fn only_what_is_named_is_sent() {
+        let sent = |flags: &[&str]| {
+            let typed = Alone::try_parse_from(["berth"].iter().chain(flags)).ok()?;
+            Some(serde_json::to_value(typed.task.into_task().ok()?).unwrap())
         };
-        assert_eq!(retry(&[]), Some(None));
-        let on = |ends: &[RetryOn]| {
-            let on = ends.iter().copied().collect();
-            Some(Some(RetryPolicy { on, ..RetryPolicy::default() }))
-        };
-        assert_eq!(retry(&["--retry-on", "failure"]), on(&[RetryOn::Failure]));
-        assert_eq!(retry(&["--retry-on", "cap,failure"]), on(&[RetryOn::Failure, RetryOn::Cap]));
-        assert_eq!(retry(&["--retry-on", "timeout"]), None);
+        for (flags, task) in [
+            (&[][..], json!({})),
+            (&["--noop"], json!({"run": {"noop": {"sleep": "0s"}}})),
+            (&["--", "a", "b"], json!({"run": {"command": {"argv": ["a", "b"]}}})),
+            (&["--env", "A=1", "--env", "A=2"], json!({"run": {"command": {"env": {"A": "2"}}}})),
+            (&["--http", "http://a/"], json!({"run": {"http": {"url": "http://a/"}}})),
+            (&["--retry-on", "cap,failure"], json!({"retry": {"on": ["cap", "failure"]}})),
+            (&["--label", "a=1", "--pool", "eu"], json!({"labels": {"a": "1"}, "pool": "eu"})),
+        ] {
+            assert_eq!(sent(flags), Some(task), "{flags:?}");
+        }
+        assert_eq!(sent(&["--retry-on", "timeout"]), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     ApiKey, ApiResponse, Client, ClientError, IdempotencyKey, KeyId, NewApiKey, Page, PageRequest,
     RotatedApiKey,
 };
-use api_types::request::{ApiKeyCreate, ApiKeyRotate, DurationText};
+use api_types::request::{ApiKeyCreate, ApiKeyRotate, Given};
 use domain::access::Scope;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl Client {
         life: Option<Duration>,
     ) -> Result<ApiResponse<NewApiKey>, ClientError> {
         let (name, scopes) = (name.to_owned(), scopes.to_vec());
-        let body = ApiKeyCreate { name, scopes, expires_in: life.map(DurationText::from) };
+        let body = ApiKeyCreate { name, scopes, expires_in: life.map(Given::from) };
         let call = Call::post("v1/keys", IdempotencyKey::fresh());
         self.send(call.json(to_json(&body)?)).await
     }
@@ -43,7 +43,7 @@ impl Client {
         id: &KeyId,
         overlap: Option<Duration>,
     ) -> Result<ApiResponse<RotatedApiKey>, ClientError> {
-        let body = ApiKeyRotate { overlap: overlap.map(DurationText::from) };
+        let body = ApiKeyRotate { overlap: overlap.map(Given::from) };
         let call = Call::post(format!("v1/keys/{id}/rotate"), IdempotencyKey::fresh());
         self.send(call.json(to_json(&body)?)).await
     }

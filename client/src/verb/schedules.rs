@@ -5,11 +5,10 @@ use crate::{
     ApiResponse, Client, ClientError, DeletedSchedule, Fire, IdempotencyKey, NewSchedule, Page,
     PageRequest, Schedule, ScheduleBackfillPlan, SchedulePreview,
 };
-use api_types::request::{ScheduleBackfill, SchedulePause};
-use domain::schedule::{Outcome, Timing};
+use api_types::request::{Given, ScheduleBackfill, SchedulePause, SchedulePreviewAsk, Timing};
+use domain::schedule::Outcome;
 use domain::time::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
 
 impl Client {
     /// Makes a schedule, or changes it: with `if_version` only in that version. The same again changes nothing.
@@ -147,11 +146,13 @@ impl Client {
     /// An invalid timing; a count out of range; no response.
     pub async fn preview_timing(
         &self,
-        timing: &Timing,
+        timing: impl Into<Timing> + Send,
         count: Option<u32>,
         from: Option<Timestamp>,
     ) -> Result<ApiResponse<SchedulePreview>, ClientError> {
-        let body = to_json(&json!({"timing": timing, "count": count, "from": from}))?;
+        let count = count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let (timing, from) = (Some(timing.into()), from.map(Given::from));
+        let body = to_json(&SchedulePreviewAsk { timing, count, from })?;
         let call = Call::post("v1/schedules/preview", IdempotencyKey::fresh());
         self.send(call.json(body)).await
     }

@@ -2,12 +2,7 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, BatchResult, Client, ClientError, IdempotencyKey, NewTask};
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Batch<'a> {
-    tasks: &'a [NewTask],
-}
+use api_types::request::TaskBatch;
 
 impl Client {
     /// Submits many tasks, 1 to 10 000. Those without mistakes are stored together, durably, when this returns; the
@@ -31,6 +26,7 @@ impl Client {
         tasks: &[NewTask],
         key: IdempotencyKey,
     ) -> Result<ApiResponse<BatchResult>, ClientError> {
-        self.send(Call::post("v1/tasks/batch", key).json(to_json(&Batch { tasks })?)).await
+        let body = to_json(&TaskBatch { tasks: tasks.iter().collect() })?;
+        self.send(Call::post("v1/tasks/batch", key).json(body)).await
     }
 }

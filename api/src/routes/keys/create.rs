@@ -11,7 +11,7 @@ use crate::problem::{Code, Problem};
 use crate::request::json as body;
 use crate::task::{Findings, duration, short_text};
 use api_types::NewApiKey;
-use api_types::request::{ApiKeyCreate, DurationText};
+use api_types::request::{ApiKeyCreate, Given};
 use chrono::TimeDelta;
 use domain::access::{Scope, ScopeSet};
 use runtime::clock::wall;
@@ -78,7 +78,7 @@ pub(in crate::routes) fn checked(
     if scopes.is_empty() {
         findings.wrong("/scopes", "must name at least one of read, submit and admin");
     }
-    let life = life(&mut findings, spec.expires_in.as_ref());
+    let life = life(&mut findings, spec.expires_in);
     findings.into_result()?;
     Ok((spec.name, scopes, life))
 }
@@ -86,11 +86,11 @@ pub(in crate::routes) fn checked(
 /// The field `expires_in`.
 pub(in crate::routes) fn life(
     findings: &mut Findings,
-    text: Option<&DurationText>,
+    given: Option<Given<Duration>>,
 ) -> Option<TimeDelta> {
     let range = Duration::from_secs(1)..=LONGEST_LIFE;
-    let life = text
-        .map(|text| duration(findings, "/expires_in", Some(text.as_str()), range, LONGEST_LIFE));
+    let life =
+        given.map(|given| duration(findings, "/expires_in", Some(given), range, LONGEST_LIFE));
     life.and_then(|life| TimeDelta::from_std(life).ok())
 }
 

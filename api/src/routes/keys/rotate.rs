@@ -12,7 +12,7 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::{Findings, duration};
 use api_types::RotatedApiKey;
-use api_types::request::{ApiKeyRotate, DurationText};
+use api_types::request::ApiKeyRotate;
 use std::time::Duration;
 use store::idempotency::Once;
 use store::key::{KeyInfo, NewSecret, Rotated, Rotation};
@@ -46,8 +46,7 @@ pub(in crate::routes) fn overlap(body: &[u8]) -> Result<Duration, Problem> {
         if body.is_empty() { ApiKeyRotate::default() } else { json::parse(body)? };
     let mut findings = Findings::new(String::new());
     let range = Duration::ZERO..=LONGEST_OVERLAP;
-    let text = spec.overlap.as_ref().map(DurationText::as_str);
-    let overlap = duration(&mut findings, "/overlap", text, range, OVERLAP);
+    let overlap = duration(&mut findings, "/overlap", spec.overlap, range, OVERLAP);
     findings.into_result()?;
     Ok(overlap)
 }

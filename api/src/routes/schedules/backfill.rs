@@ -8,9 +8,9 @@ use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use crate::task::{Findings, time, usable};
+use crate::task::{Findings, read, usable};
 use api_types::ScheduleBackfillPlan;
-use api_types::request::{ScheduleBackfill, TimeText};
+use api_types::request::{Given, ScheduleBackfill};
 use bus::Topic;
 use domain::time::Timestamp;
 use runtime::clock::wall;
@@ -98,12 +98,11 @@ async fn begin(
 
 fn checked(spec: ScheduleBackfill, now: Timestamp) -> Result<Backfill, Problem> {
     let mut found = Findings::default();
-    let mut bound = |pointer, text: Option<TimeText>| match text {
-        Some(text) => time(&mut found, pointer, text.as_str()),
-        None => {
+    let mut bound = |pointer, given: Option<Given<Timestamp>>| {
+        if given.is_none() {
             found.wrong(pointer, "is required");
-            None
         }
+        read(&mut found, pointer, given)
     };
     let (from, to) = (bound("/from", spec.from), bound("/to", spec.to));
     if from.zip(to).is_some_and(|(from, to)| from >= to) {

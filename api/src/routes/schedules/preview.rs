@@ -9,20 +9,19 @@ use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, json, time_parameter, wrong_parameter};
-use crate::schedule::{Judged, TimingSpec, judge, previewed};
-use crate::task::{Findings, time};
+use crate::schedule::{Judged, judge, previewed};
+use crate::task::{Findings, read};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use api_types::SchedulePreview;
+use api_types::request::SchedulePreviewAsk;
 use domain::schedule::{
     DueTime, MOST_PREVIEWED, Marks, Previewed, Source, Steps, Timing, TimingProblem, preview,
     upcoming,
 };
 use domain::time::Timestamp;
 use runtime::clock::wall;
-use serde::Deserialize;
 use store::schedule::ScheduleRecord;
-use utoipa::ToSchema;
 
 /// Due times when nothing is said.
 const USUAL: usize = 10;
@@ -69,22 +68,6 @@ pub const TIMING_DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A timing to preview.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SchedulePreviewAsk)]
-pub struct PreviewSpec {
-    /// Its timing.
-    #[schema(required, nullable = false)]
-    timing: Option<TimingSpec>,
-    /// Number of due times. Default: 10.
-    #[schema(minimum = 1, maximum = 999)]
-    count: Option<usize>,
-    /// After this time (RFC 3339). Default: now.
-    #[schema(format = DateTime)]
-    from: Option<String>,
-}
-
 /// Answers for a schedule that is stored.
 ///
 /// # Errors
@@ -117,14 +100,14 @@ pub async fn timing(call: Call) -> Result<HttpResponse, Problem> {
 }
 
 fn shown(body: &[u8], now: Timestamp) -> Result<SchedulePreview, Problem> {
-    let spec: PreviewSpec = json::parse(body)?;
+    let spec: SchedulePreviewAsk = json::parse(body)?;
     let mut found = Findings::default();
     let judged = judge(&mut found, "/timing", spec.timing, now);
     let count = spec.count.unwrap_or(USUAL);
     if !(1..=MOST).contains(&count) {
         found.wrong("/count", format!("must be from 1 to {MOST}"));
     }
-    let from = spec.from.and_then(|text| time(&mut found, "/from", &text)).unwrap_or(now);
+    let from = read(&mut found, "/from", spec.from).unwrap_or(now);
     if let Some(never) = judged.as_ref().and_then(|judged| judged.never.as_ref()) {
         found.wrong(&never.pointer, never.detail.clone());
     }

@@ -6,11 +6,12 @@ use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::json;
-use crate::schedule::{ScheduleSpec, check};
+use crate::schedule::check;
 use crate::task::{Need, Origin, Rules, warnings};
 use actix_web::http::StatusCode;
 use api_types::Schedule;
 use api_types::TaskWarning;
+use api_types::request::NewSchedule;
 use bus::Topic;
 use domain::plan::Quota;
 use domain::schedule::{TaskTemplate, Timing};
@@ -101,7 +102,7 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
     let (state, body, caller) = (Arc::clone(&call.state), call.body.clone(), call.caller.clone());
     // Its due times may take long to find.
     let look = move || {
-        let spec: ScheduleSpec = json::parse(&body)?;
+        let spec: NewSchedule = json::parse(&body)?;
         let (user, flexible) = (caller.pool_user(), caller.limits().flexible);
         let rules = Rules { limits: &state.limits, pools: &pools, user, now, flexible };
         let checked = check(spec, &rules, origin, now)?;

@@ -11,8 +11,9 @@ use crate::quota::{Room, TaskSize};
 use crate::request::{Hold, json};
 use crate::state::State as Shared;
 use crate::submit::Work;
-use crate::task::{Origin, Rules, TaskSpec, task};
+use crate::task::{Origin, Rules, task};
 use actix_web::web::Bytes;
+use api_types::request as body;
 use api_types::{BatchItem, BatchTask, Extensible, TaskState, TaskWarning};
 use domain::plan::Quota;
 use domain::task::State;
@@ -183,7 +184,7 @@ impl Sender {
         let Some(text) = text.filter(|text| text.len() <= most.bytes) else {
             return Err(Problem::at(Code::PayloadTooLarge, base, most.refuses(seen)));
         };
-        let spec = json::parse_at::<TaskSpec>(&text, &base)?;
+        let spec = json::parse_at::<body::NewTask>(&text, &base)?;
         let task = rules.check(spec, base.clone(), self.origin.clone())?;
         let warnings = rules.warnings(&task, &base);
         Ok((task, warnings))

@@ -10,8 +10,8 @@ use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use crate::task::TaskSpec;
 use actix_web::HttpResponse;
+use api_types::request::NewTask;
 use serde_json::{Map, Value, json as value};
 use store::task::TaskRecord;
 
@@ -61,7 +61,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 
 /// A task that is to run again.
 enum Changed {
-    Spec(Box<TaskSpec>),
+    Spec(Box<NewTask>),
     /// What it runs has so many bytes.
     TooLarge(usize),
 }

@@ -5,11 +5,12 @@ use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::submit::Verdict;
-use crate::task::{Origin, Rules, TaskSpec, submitted_json};
+use crate::task::{Origin, Rules, submitted_json};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use api_types::TaskWarning;
+use api_types::request as body;
 use domain::id::TaskId;
 use domain::plan::Quota;
 use domain::task::State;
@@ -60,7 +61,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 /// As [`handle`].
 pub(super) async fn submit(
     call: &Call,
-    spec: TaskSpec,
+    spec: body::NewTask,
     rerun_of: Option<TaskId>,
 ) -> Result<HttpResponse, Problem> {
     let pools = call.state.pools.current().await?;

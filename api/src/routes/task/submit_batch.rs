@@ -11,10 +11,9 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use api_types::BatchResult;
-use serde::Deserialize;
+use api_types::request::TaskBatch;
 use serde_json::value::RawValue;
 use store::task::submit::{BatchAnswer, SubmitAnswer};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -47,17 +46,6 @@ pub const DOC: Doc = Doc {
     ],
     ..Doc::EMPTY
 };
-
-/// Many tasks to submit.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = TaskBatch)]
-pub struct BatchSpec<'a> {
-    /// The tasks, 1 to 10 000.
-    #[serde(borrow)]
-    #[schema(value_type = Vec<crate::task::TaskSpec>)]
-    tasks: Vec<&'a RawValue>,
-}
 
 /// Answers.
 ///
@@ -105,7 +93,7 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
 
 /// Takes the tasks apart; what is in each is not looked at.
 fn read(body: &Bytes, most: usize) -> Result<Vec<Piece>, Problem> {
-    let batch: BatchSpec<'_> = json::parse(body)?;
+    let batch: TaskBatch<&RawValue> = json::parse(body)?;
     if !(1..=most).contains(&batch.tasks.len()) {
         let detail = format!("must have 1 to {most} tasks");
         return Err(Problem::at(Code::ValidationFailed, "/tasks", detail));

@@ -8,12 +8,12 @@ use super::super::failure::failure;
 use super::super::set::{self, Setting};
 use super::super::submit::written;
 use super::super::task_arguments::TaskArguments;
-use super::super::task_change;
 use super::diff::{storable, tell};
 use super::misfire::misfire;
 use super::show::{changed, name, read};
 use super::timing::TimingArguments;
 use crate::failure::Failure;
+use client::request::Timing;
 use domain::merge_patch;
 use domain::schedule::{Misfire, Overlap};
 use serde_json::{Map, Value, json};
@@ -96,19 +96,17 @@ fn edited(shown: Value, change: Value) -> Value {
 /// The merge patch that the flags stand for.
 fn change(arguments: EditArguments) -> Result<Value, Failure> {
     let mut change = Map::new();
-    let timing = timing(&arguments.timing);
-    if !timing.is_empty() {
-        change.insert("timing".to_owned(), Value::Object(timing));
-    }
-    let policies = [
+    let timing = arguments.timing.timing();
+    let named = [
+        ("timing", (timing != Timing::default()).then(|| json!(timing))),
         ("overlap", arguments.overlap.map(|overlap| json!(overlap))),
         ("misfire", arguments.misfire.map(|misfire| json!(misfire))),
         ("pause_after_failures", arguments.pause_after_failures.map(|most| json!(most))),
     ];
-    for (name, value) in policies {
+    for (name, value) in named {
         change.extend(value.map(|value| (name.to_owned(), value)));
     }
-    let mut task = task_change::change(arguments.task)?;
+    let mut task = json!(arguments.task.into_task()?);
     merge_patch::merge(&mut task, set::patch(&arguments.set));
     let mut change = Value::Object(change);
     if task.as_object().is_some_and(|task| !task.is_empty()) {
@@ -130,24 +128,6 @@ fn unset(field: &str) -> Result<Setting, String> {
         }
         of_task => set::unset(of_task.unwrap_or(field)).map(|setting| setting.within("task")),
     }
-}
-
-/// What is named of the timing.
-fn timing(given: &TimingArguments) -> Map<String, Value> {
-    let whole = json!(given.timing());
-    let named = [
-        ("specs", !given.is_empty()),
-        ("zone", given.zone.is_some()),
-        ("start_at", given.start_at.is_some()),
-        ("end_at", given.end_at.is_some()),
-        ("max_fires", given.max_fires.is_some()),
-        ("exclude", !given.exclude.is_empty()),
-        ("jitter", given.jitter.is_some()),
-        ("gap", given.gap.is_some()),
-        ("repeat", given.repeat.is_some()),
-    ];
-    let named = named.into_iter().filter(|(_, named)| *named);
-    named.map(|(name, _)| (name.to_owned(), whole[name].clone())).collect()
 }
 
 #[cfg(test)]

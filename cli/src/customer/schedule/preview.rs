@@ -41,7 +41,7 @@ pub async fn run(connection: &Connection, arguments: &PreviewArguments) -> Resul
     let client = &connection.client;
     let preview = match (&arguments.name, arguments.timing.is_empty()) {
         (Some(name), true) => client.preview_schedule(name, count, from).await,
-        (None, false) => client.preview_timing(&arguments.timing.timing(), count, from).await,
+        (None, false) => client.preview_timing(arguments.timing.timing(), count, from).await,
         _ => {
             return Err(Failure::usage(
                 "give either the name of a schedule or a timing (--cron, --every, --daily …)",

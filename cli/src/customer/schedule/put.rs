@@ -72,7 +72,7 @@ pub async fn run(connection: &Connection, arguments: PutArguments) -> Result<(),
         None => {
             let schedule = NewSchedule {
                 overlap: arguments.overlap,
-                misfire: arguments.misfire,
+                misfire: arguments.misfire.map(Into::into),
                 pause_after_failures: arguments.pause_after_failures,
                 paused: arguments.paused,
                 ..NewSchedule::new(arguments.timing.timing(), arguments.task.into_task()?)

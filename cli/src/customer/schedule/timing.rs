@@ -4,6 +4,7 @@
 
 use super::super::submit::time;
 use chrono::NaiveDate;
+use client::request::{self as body, Given};
 use domain::schedule::{
     Bound, ClockTime, Counting, Exclusion, ExclusionRange, Gap, MonthDay, Repeat, Spec, Timing,
     TimingProblem, Weekday, YearDay,
@@ -98,19 +99,20 @@ impl TimingArguments {
         self.specs().is_empty()
     }
 
-    /// The timing.
-    pub fn timing(&self) -> Timing {
-        let utc = Timing::of(self.specs());
-        Timing {
-            zone: self.zone.clone().unwrap_or(utc.zone.clone()),
-            start_at: self.start_at,
-            end_at: self.end_at,
+    /// The timing with what the flags name.
+    pub fn timing(&self) -> body::Timing {
+        let specs = self.specs().into_iter().map(Into::into).collect::<Vec<_>>();
+        let exclude = self.exclude.iter().copied().map(Given::from).collect::<Vec<_>>();
+        body::Timing {
+            specs: (!specs.is_empty()).then_some(specs),
+            zone: self.zone.clone(),
+            start_at: self.start_at.map(Given::from),
+            end_at: self.end_at.map(Given::from),
             max_fires: self.max_fires,
-            exclude: self.exclude.clone(),
-            jitter: self.jitter.unwrap_or_default(),
-            gap: self.gap.unwrap_or_default(),
-            repeat: self.repeat.unwrap_or_default(),
-            ..utc
+            exclude: (!exclude.is_empty()).then_some(exclude),
+            jitter: self.jitter.map(Given::from),
+            gap: self.gap,
+            repeat: self.repeat,
         }
     }
 
@@ -143,7 +145,7 @@ fn daily(text: &str) -> Result<Spec, String> {
 
 fn weekly(text: &str) -> Result<Spec, String> {
     let (days, at) = days_and_times(text)?;
-    let on = days.split(',').map(word::<Weekday>).collect::<Result<_, _>>();
+    let on = days.split(',').map(str::parse::<Weekday>).collect::<Result<_, _>>();
     let on = on.map_err(|_| "expected days from monday to sunday before the @".to_owned())?;
     Ok(Spec::Weekly { on, at })
 }

@@ -5,7 +5,7 @@ use crate::{
     ApiResponse, Client, ClientError, KeyId, NewOperatorKey, Operator, OperatorKey, Page,
     RotatedOperatorKey,
 };
-use api_types::request::{ApiKeyRotate, DurationText, OperatorKeyCreate};
+use api_types::request::{ApiKeyRotate, Given, OperatorKeyCreate};
 use domain::access::OperatorScope;
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ impl Client {
         life: Option<Duration>,
     ) -> Result<ApiResponse<NewOperatorKey>, ClientError> {
         let (name, scopes) = (name.to_owned(), scopes.to_vec());
-        let body = OperatorKeyCreate { name, scopes, expires_in: life.map(DurationText::from) };
+        let body = OperatorKeyCreate { name, scopes, expires_in: life.map(Given::from) };
         self.send(Call::post_once(PATH).json(to_json(&body)?)).await
     }
 
@@ -52,7 +52,7 @@ impl Client {
         id: &KeyId,
         overlap: Option<Duration>,
     ) -> Result<ApiResponse<RotatedOperatorKey>, ClientError> {
-        let body = to_json(&ApiKeyRotate { overlap: overlap.map(DurationText::from) })?;
+        let body = to_json(&ApiKeyRotate { overlap: overlap.map(Given::from) })?;
         self.send(Call::post_once(super::path(&[PATH, id.as_str(), "rotate"])).json(body)).await
     }
 

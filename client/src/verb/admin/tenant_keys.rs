@@ -4,7 +4,7 @@ use crate::send::{Call, to_json};
 use crate::{
     ApiKey, ApiResponse, Client, ClientError, KeyId, NewApiKey, Page, PageRequest, RotatedApiKey,
 };
-use api_types::request::{ApiKeyCreate, ApiKeyRotate, DurationText};
+use api_types::request::{ApiKeyCreate, ApiKeyRotate, Given};
 use domain::access::Scope;
 use domain::id::TenantId;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Client {
         life: Option<Duration>,
     ) -> Result<ApiResponse<NewApiKey>, ClientError> {
         let (name, scopes) = (name.to_owned(), scopes.to_vec());
-        let body = ApiKeyCreate { name, scopes, expires_in: life.map(DurationText::from) };
+        let body = ApiKeyCreate { name, scopes, expires_in: life.map(Given::from) };
         self.send(Call::post_once(of(tenant)).json(to_json(&body)?)).await
     }
 
@@ -48,7 +48,7 @@ impl Client {
         id: &KeyId,
         overlap: Option<Duration>,
     ) -> Result<ApiResponse<RotatedApiKey>, ClientError> {
-        let body = to_json(&ApiKeyRotate { overlap: overlap.map(DurationText::from) })?;
+        let body = to_json(&ApiKeyRotate { overlap: overlap.map(Given::from) })?;
         self.send(Call::post_once(super::path(&[&of(tenant), id.as_str(), "rotate"])).json(body))
             .await
     }

@@ -3,6 +3,8 @@
 //! Each is written as people write it (`"09:30"`, `"monday"`, `31` or `"last"`, `"02-29"`), and nothing that is not one of them
 //! can be made.
 
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +15,9 @@ pub enum ParseWordError {
     /// No time of day.
     #[error("expected a time of day such as \"09:30\" or \"23:59:59\"")]
     ClockTime,
+    /// No day of a week.
+    #[error("expected a day from \"monday\" to \"sunday\"")]
+    Weekday,
     /// No day of a month.
     #[error("expected a day of the month from 1 to 31, or \"last\"")]
     MonthDay,
@@ -27,8 +32,9 @@ pub enum ParseWordError {
 pub struct ClockTime(u32);
 
 /// A day of the week.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "each is the day of its name")]
 pub enum Weekday {
     Monday,
@@ -120,6 +126,15 @@ impl fmt::Display for ClockTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:02}:{:02}", self.0 / 3600, self.0 / 60 % 60)?;
         if self.0.is_multiple_of(60) { Ok(()) } else { write!(f, ":{:02}", self.0 % 60) }
+    }
+}
+
+impl FromStr for Weekday {
+    type Err = ParseWordError;
+
+    fn from_str(text: &str) -> Result<Self, ParseWordError> {
+        let word: StrDeserializer<'_, Error> = text.into_deserializer();
+        Self::deserialize(word).map_err(|_| ParseWordError::Weekday)
     }
 }
 

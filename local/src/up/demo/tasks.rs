@@ -1,7 +1,8 @@
 //! The tasks that are shown.
 
+use client::request::Retry;
 use client::{ApiResponse, Client, ClientError, IdempotencyKey, NewTask, Task};
-use domain::task::{Backoff, RetryPolicy};
+use domain::task::Backoff;
 use serde_json::json;
 use std::time::Duration;
 
@@ -39,11 +40,11 @@ fn fails_once() -> NewTask {
     let script = "if [ $BERTH_ATTEMPT = 1 ]; then echo 'the first try fails'; exit 1; fi; echo 'the second one works'";
     NewTask {
         max_attempts: Some(3),
-        retry: Some(RetryPolicy {
-            backoff: Backoff::Constant,
-            initial: Duration::from_secs(2),
-            jitter: false,
-            ..RetryPolicy::default()
+        retry: Some(Retry {
+            backoff: Some(Backoff::Constant),
+            initial: Some(Duration::from_secs(2).into()),
+            jitter: Some(false),
+            ..Retry::default()
         }),
         ..named("fails-once", shell(script))
     }
@@ -51,13 +52,14 @@ fn fails_once() -> NewTask {
 
 fn waits() -> NewTask {
     NewTask {
-        delay: Some(Duration::from_secs(10)),
+        delay: Some(Duration::from_secs(10).into()),
         ..named("in-ten-seconds", shell("echo 'right on time'"))
     }
 }
 
 fn named(name: &str, task: NewTask) -> NewTask {
-    NewTask { name: Some(name.to_owned()), execution_cap: Some(Duration::from_secs(30)), ..task }
+    let execution_cap = Some(Duration::from_secs(30).into());
+    NewTask { name: Some(name.to_owned()), execution_cap, ..task }
 }
 
 fn shell(script: &str) -> NewTask {

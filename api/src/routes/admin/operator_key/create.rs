@@ -42,7 +42,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<api_types::NewOperatorK
     if scopes.is_empty() {
         findings.wrong("/scopes", "must name at least one of read and admin");
     }
-    let life = life(&mut findings, spec.expires_in.as_ref());
+    let life = life(&mut findings, spec.expires_in);
     findings.into_result()?;
     may_give(&call, scopes.iter().map(|scope| scope.as_str()))?;
     call.require_live().await?;
