@@ -1,6 +1,6 @@
 //! A parser's sentence about JSON that does not fit, in words that a client knows.
 //!
-//! `serde_json` names this program's types (`expected struct CommandSpec`, `expected u32`) and may quote the client's own text, which
+//! `serde_json` names this program's types (`expected struct CommandRun`, `expected u32`) and may quote the client's own text, which
 //! can be a secret in the wrong place. Called by `json` for each mistake. The rule: neither is said back.
 
 /// What is wrong, as "must be …".
@@ -89,7 +89,7 @@ mod tests {
     fn what_is_expected_is_said_as_json_and_never_as_a_type_of_this_program() {
         for (sentence, wanted) in [
             (
-                "invalid type: string \"x\", expected struct CommandSpec",
+                "invalid type: string \"x\", expected struct CommandRun",
                 "must be an object, not a string",
             ),
             ("invalid type: integer `5`, expected a string", "must be a string, not this number"),

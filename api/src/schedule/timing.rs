@@ -4,8 +4,7 @@
 //! mistake, so it is asked about each part by itself.
 
 use crate::problem::FieldError;
-use crate::task;
-use crate::task::Findings;
+use crate::task::{self, Findings};
 use api_types::request::{self as body, Given, Written, Wrong};
 use domain::schedule::{Reckoner, Spec, Steps, Timing, TimingError, TimingProblem};
 use domain::time::{Timestamp, format_duration};
@@ -187,7 +186,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The same of any value.
-fn said<T: Written>(wrong: &Wrong<T>) -> String {
+fn quoted_value<T: Written>(wrong: &Wrong<T>) -> String {
     match serde_json::to_value(wrong.sent()) {
         Ok(Value::String(text)) => quoted(&text),
         Ok(Value::Number(number)) => number.to_string(),
@@ -211,7 +210,7 @@ fn duration(
         }
         Err(wrong) => format!(
             "`{field}` must be a duration such as \"90s\", \"5m\" or \"1h30m\", and not {}",
-            said(&wrong)
+            quoted_value(&wrong)
         ),
     };
     found.wrong(pointer, wrong);
@@ -225,7 +224,7 @@ fn instant(
 ) -> Option<Timestamp> {
     let note = |wrong: Wrong<Timestamp>| {
         let field = field_of(pointer);
-        found.wrong(pointer, format!("`{field}` {wrong}, and not {}", said(&wrong)));
+        found.wrong(pointer, format!("`{field}` {wrong}, and not {}", quoted_value(&wrong)));
     };
     given?.read().map_err(note).ok()
 }
@@ -313,7 +312,7 @@ fn entries<T: Written>(
             Err(wrong) => {
                 found.wrong(
                     &format!("{pointer}/{at}"),
-                    format!("{wrong}, and not {}", said(&wrong)),
+                    format!("{wrong}, and not {}", quoted_value(&wrong)),
                 );
             }
         }

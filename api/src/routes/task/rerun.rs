@@ -11,7 +11,7 @@ use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use actix_web::HttpResponse;
-use api_types::request::NewTask;
+use api_types::request::{Given, NewTask, Pairs, Retry, Run};
 use serde_json::{Map, Value, json as value};
 use store::task::TaskRecord;
 
@@ -53,7 +53,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let task = read(&call, id).await?;
     let most = call.state.task_limit(Some(call.caller.limits()));
     let bytes = to_json(&task.run)?.len() + call.body.len();
-    match call.reading(bytes, move || changed(&task, change, most.bytes)).await? {
+    match call.reading(bytes, move || changed(task, change, most.bytes)).await? {
         Changed::Spec(spec) => submit(&call, *spec, Some(id)).await,
         Changed::TooLarge(size) => Err(call.state.refusals.too_large(most, Some(size)).await),
     }
@@ -66,8 +66,8 @@ enum Changed {
     TooLarge(usize),
 }
 
-fn changed(task: &TaskRecord, change: Map<String, Value>, most: usize) -> Result<Changed, Problem> {
-    let mut spec = submitted(task);
+fn changed(task: TaskRecord, change: Map<String, Value>, most: usize) -> Result<Changed, Problem> {
+    let mut spec = value!(submitted(task));
     domain::task::change(&mut spec, change);
     // The defaults that stand in it now are no bytes of the client's.
     let size = to_json(&spec["run"])?.len();
@@ -83,36 +83,24 @@ async fn change(call: &Call) -> Result<Map<String, Value>, Problem> {
 }
 
 /// The task in the form in which it is submitted, without when it was due.
-fn submitted(task: &TaskRecord) -> Value {
-    let mut spec = value!({
-        "run": task.run,
-        "delay_tolerance": domain::time::format_duration(task.delay_tolerance),
-        "execution_cap": domain::time::format_duration(task.execution_cap),
-        "expire_if_late": task.expire_if_late,
-        "priority": task.priority,
-        "flexible": task.flexible,
-        "max_attempts": task.max_attempts,
-        "delivery": task.delivery,
-        "pool": task.pool,
-    });
-    match task.tier {
-        Some(tier) => spec["tier"] = value!(tier),
-        None => spec["resources"] = value!(task.resources),
+fn submitted(task: TaskRecord) -> NewTask {
+    NewTask {
+        name: task.name,
+        tier: task.tier,
+        resources: task.tier.is_none().then(|| task.resources.into()),
+        run: task.run.map(Run::from),
+        delay_tolerance: Some(task.delay_tolerance.into()),
+        execution_cap: Some(task.execution_cap.into()),
+        expire_if_late: Some(task.expire_if_late),
+        priority: Some(task.priority.into()),
+        flexible: Some(task.flexible),
+        max_attempts: Some(task.max_attempts),
+        retry: task.retry.map(Retry::from),
+        delivery: Some(task.delivery),
+        pool: Some(task.pool.into()),
+        concurrency_key: task.concurrency_key.map(Given::from),
+        unique_key: task.unique_key,
+        labels: Pairs::some(task.labels),
+        ..NewTask::default()
     }
-    if let Some(name) = &task.name {
-        spec["name"] = value!(name);
-    }
-    if let Some(key) = &task.concurrency_key {
-        spec["concurrency_key"] = value!(key.as_str());
-    }
-    if let Some(key) = &task.unique_key {
-        spec["unique_key"] = value!(key);
-    }
-    if let Some(retry) = &task.retry {
-        spec["retry"] = value!(retry);
-    }
-    if !task.labels.is_empty() {
-        spec["labels"] = value!(task.labels);
-    }
-    spec
 }
