@@ -5,7 +5,6 @@
 //! [`Extensible::Other`]. Ids are those of `domain::id`.
 #![warn(missing_docs)]
 
-mod actor;
 mod attempt;
 mod audit;
 mod batch;
@@ -36,11 +35,12 @@ mod time;
 mod usage;
 mod user;
 
-pub use actor::{ActorId, CredentialId};
 pub use attempt::{Attempt, AttemptState};
 pub use audit::{ActorKind, AuditActor, AuditEntry, AuditTarget};
 pub use batch::{BatchItem, BatchResult, BatchSummary, BatchTask, TaskState};
 pub use concurrency::{ConcurrencyLimit, ConcurrencyUse};
+/// Whoever acts, and with which credential: the domain's.
+pub use domain::audit::{ActorId, CredentialId};
 pub use error_code::{ErrorCode, ErrorCodeInfo};
 pub use executor::{Executor, Quantities};
 pub use explanation::{Explanation, StartEstimate};

@@ -51,13 +51,6 @@ text_id!(
     TargetId
 );
 
-impl KeyId {
-    /// Whether the text has the form of a key's id.
-    pub(crate) fn fits(text: &str) -> bool {
-        text.len() == 12 && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'2'..=b'7'))
-    }
-}
-
 impl From<domain::id::RequestId> for RequestId {
     fn from(id: domain::id::RequestId) -> Self {
         Self(id.to_string())

@@ -171,6 +171,21 @@ impl fmt::Display for RequestId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKeyId(pub [u8; 12]);
 
+/// A text is not the public part of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected 12 of a-z and 2-7")]
+pub struct ParsePublicKeyIdError;
+
+impl FromStr for PublicKeyId {
+    type Err = ParsePublicKeyIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParsePublicKeyIdError> {
+        let id = text.as_bytes().try_into().map_err(|_| ParsePublicKeyIdError)?;
+        let fits = |b: &u8| matches!(b, b'a'..=b'z' | b'2'..=b'7');
+        if text.as_bytes().iter().all(fits) { Ok(Self(id)) } else { Err(ParsePublicKeyIdError) }
+    }
+}
+
 impl fmt::Display for PublicKeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(std::str::from_utf8(&self.0).unwrap_or_default())

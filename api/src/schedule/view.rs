@@ -32,7 +32,7 @@ pub fn schedule(record: ScheduleRecord, warnings: Vec<TaskWarning>) -> Schedule 
         fires: record.fires,
         recent_tasks: record.recent,
         tzdb: tzdb_of(&record.tzdb).to_owned(),
-        created_by: record.created_by.into(),
+        created_by: record.created_by,
         created_at: record.created_at,
         updated_at: record.updated_at,
         ended_at: record.ended_at,
@@ -41,7 +41,7 @@ pub fn schedule(record: ScheduleRecord, warnings: Vec<TaskWarning>) -> Schedule 
 }
 
 fn paused(pause: Pause) -> SchedulePaused {
-    SchedulePaused { at: pause.at, by: pause.by.into(), reason: pause.because }
+    SchedulePaused { at: pause.at, by: pause.by, reason: pause.because }
 }
 
 /// The fire of a record.

@@ -4,12 +4,14 @@
 //! because rows commit in another order than they are written. [`seal`] links a row to the previous one, [`Verifier`]
 //! checks a chain.
 
+mod actor_id;
 mod by;
 mod entry;
 mod operator_name;
 mod seal;
 mod verify;
 
+pub use actor_id::{ActorId, CredentialId};
 pub use by::{Actor, By};
 pub use entry::{Entry, PLATFORM};
 pub use operator_name::{OperatorName, ParseOperatorNameError};

@@ -9,6 +9,7 @@ use domain::time::Timestamp;
 use std::sync::Arc;
 use store::StoreError;
 use store::fire::{Facts, Span};
+use store::schedule::TimingVersion;
 
 /// An earlier version, parsed.
 struct Earlier<'a> {
@@ -51,10 +52,13 @@ impl<'a> Versions<'a> {
 
     /// Sources of due times. A deleted schedule has none of its own.
     pub(super) fn sources(&self) -> Vec<Source<'_>> {
-        let earlier = self.earlier.iter().map(|earlier| {
-            (&earlier.reckoner, earlier.span.timing_since, Some(earlier.span.until))
+        let earlier = self.earlier.iter().map(|earlier| TimingVersion {
+            reckoner: &earlier.reckoner,
+            since: earlier.span.timing_since,
+            until: Some(earlier.span.until),
         });
-        let now = (&self.now.reckoner, self.facts.timing_since, None);
+        let since = self.facts.timing_since;
+        let now = TimingVersion { reckoner: &self.now.reckoner, since, until: None };
         let now = self.facts.deleted_at.is_none().then_some(now);
         store::schedule::sources(self.facts.created_at, earlier.chain(now))
     }

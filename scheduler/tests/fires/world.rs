@@ -206,7 +206,7 @@ pub fn schedule(name: &str, timing: Timing) -> PutSchedule {
         misfire: Misfire::FireNextSoon,
         pause_after_failures: None,
         paused: None,
-        created_by: "aaaaaaaaaaaa".to_owned(),
+        created_by: "aaaaaaaaaaaa".to_owned().into(),
         if_version: None,
     }
 }

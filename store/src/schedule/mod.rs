@@ -34,5 +34,5 @@ pub use record::{
     FireKind, FireRecord, ParseFireKindError, Pause, ScheduleRecord, read_json, read_template,
 };
 pub use resume::resume;
-pub use span::sources;
+pub use span::{TimingVersion, sources};
 pub use trigger::{Trigger, TriggerAnswer, trigger};

@@ -29,7 +29,7 @@ pub async fn pause(
         return Ok(Some(schedule));
     }
     span::keep(&mut tx, &mut schedule, at, false).await?;
-    let (by, because) = (scope.by().actor.to_string(), because.map(str::to_owned));
+    let (by, because) = (scope.by().actor.into(), because.map(str::to_owned));
     schedule.paused = Some(Pause { at, by, because: because.clone() });
     store(&mut tx, &mut schedule, at).await?;
     let act = Act::new("schedule.pause", "schedule", name).to(json!({"because": because}));
@@ -52,7 +52,7 @@ pub(super) async fn store(
                 failures_in_row = $7 where id = $1",
         schedule.id.uuid(),
         paused.map(|pause| pause.at),
-        paused.map(|pause| pause.by.as_str()),
+        paused.map(|pause| pause.by.to_string()),
         paused.and_then(|pause| pause.because.as_deref()),
         schedule.version,
         schedule.updated_at,

@@ -11,6 +11,7 @@ use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
 use crate::{StoreError, TenantScope};
+use domain::audit::ActorId;
 use domain::id::ScheduleId;
 use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing, rules_version};
 use domain::time::Timestamp;
@@ -34,7 +35,7 @@ pub struct PutSchedule {
     /// `Some`: paused, or not; `None`: as it is, and not paused when new.
     pub paused: Option<bool>,
     /// The key or the sign-in it came by.
-    pub created_by: String,
+    pub created_by: ActorId,
     /// Only where it is in this version; 0: only where there is none.
     pub if_version: Option<i64>,
 }
@@ -172,7 +173,7 @@ async fn create(
 }
 
 fn paused_by(scope: &TenantScope, at: Timestamp) -> Pause {
-    Pause { at, by: scope.by().actor.to_string(), because: None }
+    Pause { at, by: scope.by().actor.into(), because: None }
 }
 
 async fn insert(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), StoreError> {
@@ -191,9 +192,9 @@ async fn insert(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
         record.overlap.as_str(),
         write_json("misfire", &record.misfire)?,
         record.created_at,
-        record.created_by,
+        record.created_by.to_string(),
         paused.map(|pause| pause.at),
-        paused.map(|pause| pause.by.as_str()),
+        paused.map(|pause| pause.by.to_string()),
         record.next_at,
         record.next_fire_at,
         record.tzdb,

@@ -2,6 +2,7 @@
 
 use crate::StoreError;
 use crate::statement::RowCount;
+use domain::audit::ActorId;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::{Coming, Misfire, Outcome, Overlap, TaskTemplate, Timing};
 use domain::time::Timestamp;
@@ -35,7 +36,7 @@ pub struct ScheduleRecord {
     /// When it was changed last.
     pub updated_at: Timestamp,
     /// The key or the sign-in by which it was made; its tasks come by the same.
-    pub created_by: String,
+    pub created_by: ActorId,
     /// It is paused when so many of its tasks in a row have not succeeded; `None`: never. See [`domain::schedule::FailureStreak`].
     pub pause_after_failures: Option<u32>,
     /// So many of them have not, in a row; 0 where they are not counted.
@@ -68,7 +69,7 @@ pub struct Pause {
     /// Since when.
     pub at: Timestamp,
     /// Who paused it: a key, a user, an operator, or `system`.
-    pub by: String,
+    pub by: ActorId,
     /// Why.
     pub because: Option<String>,
 }
@@ -179,10 +180,10 @@ impl TryFrom<ScheduleRow> for ScheduleRecord {
             version: row.version,
             created_at: row.created_at,
             updated_at: row.updated_at,
-            created_by: row.created_by,
+            created_by: row.created_by.into(),
             paused: row.paused_at.map(|at| Pause {
                 at,
-                by: row.paused_by.unwrap_or_default(),
+                by: row.paused_by.unwrap_or_default().into(),
                 because: row.paused_because,
             }),
             next_at: row.due_at,

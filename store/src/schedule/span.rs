@@ -107,25 +107,37 @@ pub(super) async fn first_given(
     let (id, created_at) = (schedule.id, schedule.created_at);
     // There may be a thousand: on a thread that may take its time.
     let find = move || {
-        let mut given = Vec::with_capacity(timings.len());
-        for (timing, since, until) in &timings {
-            given.push((reckoner(id, timing, created_at)?, *since, *until));
+        let mut reckoners = Vec::with_capacity(timings.len());
+        for (timing, ..) in &timings {
+            reckoners.push(reckoner(id, timing, created_at)?);
         }
-        let spans = given.iter().map(|(reckoner, since, until)| (reckoner, *since, Some(*until)));
-        Ok(first_coming(id, &sources(created_at, spans), after))
+        let versions = reckoners.iter().zip(&timings).map(|(reckoner, (_, since, until))| {
+            TimingVersion { reckoner, since: *since, until: Some(*until) }
+        });
+        Ok(first_coming(id, &sources(created_at, versions), after))
     };
     low_priority::spawn(find).await.map_err(|_| StoreError::Busy)?
 }
 
-/// Where the due times of a schedule come from, by its versions, the first first: the timing of each, since when it is that, and until
-/// when it was so.
+/// The timing of one version of a schedule.
+#[derive(Debug, Clone, Copy)]
+pub struct TimingVersion<'a> {
+    /// The timing.
+    pub reckoner: &'a Reckoner,
+    /// Since when it is that; `None`: since the schedule was made.
+    pub since: Option<Timestamp>,
+    /// Until when it was so; `None`: it is so still.
+    pub until: Option<Timestamp>,
+}
+
+/// Where the due times of a schedule come from, by its versions, the first first.
 pub fn sources<'a>(
     created_at: Timestamp,
-    versions: impl IntoIterator<Item = (&'a Reckoner, Option<Timestamp>, Option<Timestamp>)>,
+    versions: impl IntoIterator<Item = TimingVersion<'a>>,
 ) -> Vec<Source<'a>> {
     let mut before = None;
     let mut sources = Vec::new();
-    for (reckoner, since, until) in versions {
+    for TimingVersion { reckoner, since, until } in versions {
         let since = since.unwrap_or(created_at);
         let after = before.map_or(since, |before: Timestamp| before.max(since));
         sources.push(Source { reckoner, after, until });

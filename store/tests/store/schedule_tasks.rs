@@ -203,7 +203,7 @@ async fn the_last_of_enough_failures_in_a_row_pauses_its_schedule_once_and_says_
     );
     let record = get().await;
     let pause = record.paused.unwrap();
-    assert_eq!((pause.by.as_str(), record.version), ("system", version + 1));
+    assert_eq!((pause.by.to_string().as_str(), record.version), ("system", version + 1));
     let because = pause.because.unwrap();
     assert!(because.contains(&made.to_string()) && because.contains("`failed`"), "{because}");
     let told = "select detail ->> 'schedule' from task_event where kind = 'schedule_paused'";

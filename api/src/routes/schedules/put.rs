@@ -92,10 +92,10 @@ struct Checked {
 async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Checked, Problem> {
     let pools = call.state.pools.current().await?;
     let now = wall();
-    let created_by = call.caller.actor().to_string();
+    let actor = call.caller.actor();
     let origin = Origin {
         tenant: call.caller.tenant(),
-        key_id: created_by.clone(),
+        key_id: actor.to_string(),
         traceparent: call.trace.to_string(),
         idempotency: None,
     };
@@ -123,7 +123,7 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
         misfire: checked.misfire,
         pause_after_failures: checked.pause_after_failures,
         paused: checked.paused,
-        created_by,
+        created_by: actor.to_string().into(),
         if_version,
     };
     Ok(Checked { schedule, never: checked.never, warnings })

@@ -149,5 +149,5 @@ pub async fn race(
 
 /// Every other task may run at most once.
 fn lapsed(lease: &LeaseKey) -> LapsedLease {
-    LapsedLease { key: *lease, at_most_once: lease.task.uuid().as_u128() % 2 == 0 }
+    LapsedLease { key: *lease, at_most_once: lease.task.uuid().as_u128().is_multiple_of(2) }
 }

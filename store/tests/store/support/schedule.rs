@@ -27,7 +27,7 @@ pub fn new_schedule(name: &str) -> PutSchedule {
         misfire: Misfire::FireNextSoon,
         pause_after_failures: None,
         paused: None,
-        created_by: "aaaaaaaaaaaa".to_owned(),
+        created_by: "aaaaaaaaaaaa".to_owned().into(),
         if_version: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Who did something, and with which credential. Texts in JSON; what this version cannot read is kept as it came.
 
-use crate::KeyId;
-use domain::id::{SignInId, UserId};
+use super::by::Actor;
+use crate::id::{PublicKeyId, SignInId, UserId};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fmt;
@@ -14,7 +14,7 @@ pub enum ActorId {
     /// A user.
     User(UserId),
     /// An API key or an operator key.
-    Key(KeyId),
+    Key(PublicKeyId),
     /// Another one, such as `system` or `operator:ann`, an operator with a command on the database.
     Other(String),
 }
@@ -26,7 +26,7 @@ pub enum CredentialId {
     /// A sign-in of a user.
     SignIn(SignInId),
     /// An API key or an operator key.
-    Key(KeyId),
+    Key(PublicKeyId),
     /// Another one.
     Other(String),
 }
@@ -53,21 +53,25 @@ impl fmt::Display for CredentialId {
 
 impl From<String> for ActorId {
     fn from(text: String) -> Self {
-        match text.parse() {
-            Ok(user) => Self::User(user),
-            Err(_) if KeyId::fits(&text) => Self::Key(text.into()),
-            Err(_) => Self::Other(text),
+        if let Ok(user) = text.parse() {
+            return Self::User(user);
         }
+        text.parse().map_or(Self::Other(text), Self::Key)
     }
 }
 
 impl From<String> for CredentialId {
     fn from(text: String) -> Self {
-        match text.parse() {
-            Ok(sign_in) => Self::SignIn(sign_in),
-            Err(_) if KeyId::fits(&text) => Self::Key(text.into()),
-            Err(_) => Self::Other(text),
+        if let Ok(sign_in) = text.parse() {
+            return Self::SignIn(sign_in);
         }
+        text.parse().map_or(Self::Other(text), Self::Key)
+    }
+}
+
+impl From<Actor> for ActorId {
+    fn from(actor: Actor) -> Self {
+        actor.to_string().into()
     }
 }
 
@@ -98,10 +102,10 @@ mod tests {
     #[test]
     fn an_id_is_read_by_its_form_and_shown_as_it_came() {
         let (user, sign_in) = (UserId::fresh(), SignInId::fresh());
-        let key = KeyId::from("q2mnv5c7xk3a");
+        let key: PublicKeyId = "q2mnv5c7xk3a".parse().unwrap();
         for (text, wanted) in [
             (user.to_string(), ActorId::User(user)),
-            (key.to_string(), ActorId::Key(key.clone())),
+            (key.to_string(), ActorId::Key(key)),
             ("system".to_owned(), ActorId::Other("system".to_owned())),
             ("operator:ann".to_owned(), ActorId::Other("operator:ann".to_owned())),
         ] {
