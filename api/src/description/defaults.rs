@@ -147,6 +147,7 @@ mod tests {
     use crate::task::{Origin, Rules};
     use api_types::request::NewTask;
     use domain::id::{PlanName, TenantId};
+    use domain::plan::PlanLimits;
     use domain::pool::{PoolGrants, PoolUser};
     use domain::time::Timestamp;
     use std::time::Duration;
@@ -181,7 +182,8 @@ mod tests {
         let pools = [SubmitPool { name, grants, executors: Vec::new() }];
         let user = PoolUser { tenant: TenantId::fresh(), plan: &PlanName::default() };
         let now = Timestamp::UNIX_EPOCH;
-        let rules = Rules { limits: &limits, pools: &pools, user, now, flexible: false };
+        let plan = PlanLimits::default();
+        let rules = Rules { limits: &limits, pools: &pools, user, now, plan: &plan };
         let origin = Origin {
             tenant: TenantId::fresh(),
             key_id: String::new(),

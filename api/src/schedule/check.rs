@@ -156,6 +156,7 @@ fn template(task: NewTask) -> TaskTemplate {
 mod tests {
     use super::*;
     use domain::id::{PlanName, PoolName, TenantId};
+    use domain::plan::PlanLimits;
     use domain::pool::{PoolGrants, PoolUser};
     use runtime::config::load_from;
     use serde_json::{Value, json};
@@ -167,7 +168,8 @@ mod tests {
         let (name, grants) = (PoolName::default(), PoolGrants::everyone());
         let pools = [SubmitPool { name, grants, executors: Vec::new() }];
         let user = PoolUser { tenant: TenantId::fresh(), plan: &PlanName::default() };
-        let rules = Rules { limits: &config.limits, pools: &pools, user, now, flexible: false };
+        let plan = PlanLimits::default();
+        let rules = Rules { limits: &config.limits, pools: &pools, user, now, plan: &plan };
         let origin = Origin {
             tenant: TenantId::fresh(),
             key_id: "k".to_owned(),

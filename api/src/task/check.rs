@@ -12,6 +12,7 @@ use crate::problem::{Code, Problem};
 use api_types::TaskWarning;
 use api_types::request::{self as body, Given, Pairs};
 use domain::id::{PoolName, TaskId, TenantId};
+use domain::plan::PlanLimits;
 use domain::pool::PoolUser;
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, Labels, RetryOn, RetryPolicy};
@@ -52,8 +53,8 @@ pub struct Rules<'a> {
     pub user: PoolUser<'a>,
     /// The present time; bounds `run_at`.
     pub now: Timestamp,
-    /// Tasks are flexible that do not say: the tenant's plan.
-    pub flexible: bool,
+    /// The tenant's plan: its limits, and whether tasks are flexible that do not say.
+    pub plan: &'a PlanLimits,
 }
 
 /// Where a task comes from.
@@ -138,7 +139,7 @@ impl Rules<'_> {
             execution_cap,
             expire_if_late,
             priority,
-            flexible: spec.flexible.unwrap_or(self.flexible),
+            flexible: spec.flexible.unwrap_or(self.plan.flexible),
             concurrency_key,
             max_attempts: attempts,
             delivery: spec.delivery.unwrap_or(Delivery::AtLeastOnce),

@@ -103,8 +103,8 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
     // Its due times may take long to find.
     let look = move || {
         let spec: NewSchedule = json::parse(&body)?;
-        let (user, flexible) = (caller.pool_user(), caller.limits().flexible);
-        let rules = Rules { limits: &state.limits, pools: &pools, user, now, flexible };
+        let (user, plan) = (caller.pool_user(), caller.limits());
+        let rules = Rules { limits: &state.limits, pools: &pools, user, now, plan };
         let checked = check(spec, &rules, origin, now)?;
         let TaskTemplate { pool, resources, tier, .. } = &checked.template;
         let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };

@@ -144,8 +144,8 @@ impl Sender {
         let (pools, now) = (self.state.pools.current().await?, runtime::clock::wall());
         self.apart(move |sender| {
             let (limits, caller) = (&sender.state.limits, &sender.caller);
-            let (user, flexible) = (caller.pool_user(), caller.limits().flexible);
-            let rules = Rules { limits, pools: &pools, user, now, flexible };
+            let (user, plan) = (caller.pool_user(), caller.limits());
+            let rules = Rules { limits, pools: &pools, user, now, plan };
             Ok(sender.judge_by(&rules, pieces, admission))
         })
         .await

@@ -70,7 +70,7 @@ pub(super) async fn submit(
         pools: &pools,
         user: call.caller.pool_user(),
         now: runtime::clock::wall(),
-        flexible: call.caller.limits().flexible,
+        plan: call.caller.limits(),
     };
     let origin = Origin {
         tenant: call.caller.tenant(),
