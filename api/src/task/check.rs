@@ -60,7 +60,7 @@ pub struct Rules<'a> {
 /// Where a task comes from.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Public part of the API key.
     pub key_id: String,

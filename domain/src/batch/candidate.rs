@@ -16,7 +16,7 @@ pub type Turn = (Timestamp, TaskId);
 /// A task that may be dispatched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Which it is.
     pub task: TaskId,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A picked task and its charge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pick {
-    /// Which.
+    /// The candidate.
     pub candidate: Candidate,
     pub(super) charge: Charge,
     /// A flexible task in spare room.

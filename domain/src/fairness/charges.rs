@@ -13,7 +13,7 @@ use std::time::Duration;
 /// An attempt that has run beyond its estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doubtful {
-    /// Whose.
+    /// The tenant.
     pub tenant: TenantId,
     /// Its task.
     pub task: TaskId,

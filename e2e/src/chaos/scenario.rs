@@ -24,7 +24,7 @@ pub struct Scenario {
     pub fires: u32,
     /// Faults come for so long.
     pub faults_for: Duration,
-    /// Which.
+    /// The faults.
     pub faults: Faults,
     /// The least share of the calm run's goodput.
     pub goodput: Option<f64>,

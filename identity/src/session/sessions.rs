@@ -41,7 +41,7 @@ pub struct Sessions {
 /// An access token and a refresh token.
 #[derive(Debug)]
 pub struct Session {
-    /// Whose it is.
+    /// The bearer.
     pub bearer: Bearer,
     /// The access token.
     pub access_token: String,

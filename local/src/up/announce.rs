@@ -18,7 +18,7 @@ pub struct Announcement {
     pub url: String,
     /// The first key.
     pub api_key: String,
-    /// Whose it is.
+    /// The tenant.
     pub tenant: &'static str,
     /// `embedded` or `full`.
     pub profile: &'static str,

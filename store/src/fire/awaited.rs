@@ -11,7 +11,7 @@ use domain::time::Timestamp;
 /// A schedule whose task has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Awaited {
-    /// Which.
+    /// The schedule.
     pub schedule: ScheduleId,
     /// Its task.
     pub task: TaskId,

@@ -39,7 +39,7 @@ pub struct BackfillStep {
 pub struct DueBackfill {
     /// The schedule.
     pub schedule: ScheduleId,
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Its shard.
     pub shard: i16,

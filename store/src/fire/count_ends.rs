@@ -36,7 +36,7 @@ pub struct CountedEnds {
 pub struct PausedForFailures {
     /// Which schedule.
     pub schedule: ScheduleId,
-    /// Whose.
+    /// The tenant.
     pub tenant: TenantId,
     /// What its owner calls it.
     pub name: String,

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A due time that has no row though it should have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missed {
-    /// Whose.
+    /// The tenant.
     pub tenant: TenantId,
     /// Of which schedule.
     pub schedule: ScheduleId,

@@ -11,9 +11,9 @@ use std::collections::HashSet;
 /// A schedule whose due time is to be found anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outdated {
-    /// Which.
+    /// The schedule.
     pub schedule: ScheduleId,
-    /// Whose.
+    /// The tenant.
     pub tenant: TenantId,
     /// What its owner calls it.
     pub name: String,
@@ -68,7 +68,7 @@ pub async fn outdated(
 /// When a schedule is due by the present release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MovedDue {
-    /// Which.
+    /// The schedule.
     pub schedule: ScheduleId,
     /// When it was due.
     pub was: Timestamp,

@@ -13,7 +13,7 @@ use tracing::warn;
 /// A schedule that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Which.
+    /// The schedule.
     pub schedule: ScheduleId,
     /// In which version; `None`: in any.
     pub version: Option<i64>,

@@ -60,7 +60,7 @@ pub struct Facts {
 /// A version of a schedule before an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Which.
+    /// The version.
     pub version: i64,
     /// The instant of the edit: what was to be fired up to then is judged by this version.
     pub until: Timestamp,

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// What becomes of a schedule whose due time has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// Which.
+    /// The schedule.
     pub schedule: ScheduleId,
     /// A row for each due time that has come, in order.
     pub rows: Vec<VerdictRow>,

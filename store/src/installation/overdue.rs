@@ -18,7 +18,7 @@ pub struct Overdue {
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverdueSchedule {
-    /// Whose.
+    /// The tenant.
     pub tenant: String,
     /// Its name.
     pub name: String,

@@ -13,7 +13,7 @@ use serde_json::json;
 pub struct NewKey {
     /// Its public part: 12 of `a-z2-7`.
     pub id: String,
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// What its owner calls it.
     pub name: String,

@@ -14,7 +14,7 @@ use domain::time::Timestamp;
 pub struct KeyRecord {
     /// Its public part.
     pub id: String,
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// How that tenant stands.
     pub tenant_state: TenantState,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub struct OperatorKeyInfo {
     /// Its public part.
     pub id: String,
-    /// Whose it is.
+    /// The name.
     pub name: String,
     /// Of `read`, `admin`.
     pub scopes: Vec<String>,

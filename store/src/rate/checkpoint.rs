@@ -11,7 +11,7 @@ use uuid::Uuid;
 /// What a tenant has submitted in an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HourlyUse {
-    /// Whose.
+    /// The tenant.
     pub tenant: TenantId,
     /// When.
     pub hour: Hour,

@@ -15,7 +15,7 @@ use uuid::Uuid;
 /// A schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScheduleRecord {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Its id.
     pub id: ScheduleId,

@@ -20,7 +20,7 @@ use domain::epoch::Epoch;
 /// A shard and the epoch under which it is owned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ShardEpoch {
-    /// Which.
+    /// The shard.
     pub shard: i16,
     /// Under which epoch.
     pub epoch: Epoch,

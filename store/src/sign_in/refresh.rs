@@ -45,7 +45,7 @@ pub struct TokenSwap<'a> {
     pub new: &'a [u8; 32],
 }
 
-/// Uses the old token up and stores its successor, in the request of `by`; the sign-in lives for `life` from now.
+/// Marks the old token as used and stores its successor, in the request of `by`; the sign-in lives for `life` from now.
 ///
 /// # Errors
 /// When the database cannot answer.

@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// A task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskRecord {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Its id.
     pub id: TaskId,

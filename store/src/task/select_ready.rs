@@ -64,7 +64,7 @@ pub struct Selection {
 /// The first tasks of a strand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadyStrand {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Which it is.
     pub strand: Strand,

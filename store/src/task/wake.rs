@@ -11,7 +11,7 @@ use std::time::Duration;
 /// A row whose `wake_at` has passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Woken {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Which it is.
     pub task: TaskId,
@@ -80,7 +80,7 @@ pub async fn stale_hints(db: &SchedulerDb, limit: i64) -> Result<Vec<Dispatch>, 
 /// A task that waits for its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueTask {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Which it is.
     pub task: TaskId,

@@ -27,7 +27,7 @@ const PARTS: [&str; 9] = [
 /// A deleted tenant that there is something to do about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeletedTenant {
-    /// Which.
+    /// The tenant.
     pub tenant: TenantId,
     /// Tasks of it have not ended: they are to be cancelled first. Otherwise its grace is over.
     pub has_tasks: bool,

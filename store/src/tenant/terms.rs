@@ -11,7 +11,7 @@ use domain::tenant::TenantState;
 /// What the batcher must know of a tenant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TenantTerms {
-    /// Which.
+    /// The tenant.
     pub tenant: TenantId,
     /// Its share where tenants compete: its own, else its plan's.
     pub weight: f64,

@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// A quota that is nearly used up, since just now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearlyUsed {
-    /// Whose.
+    /// The tenant.
     pub tenant: TenantId,
     /// Which, by its name in the plan.
     pub quota: String,
@@ -27,7 +27,7 @@ pub struct NearlyUsed {
 /// A tenant to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
-    /// Which.
+    /// The tenant.
     pub tenant: TenantId,
     /// Tasks that its plan lets it hold: no more need be counted.
     pub backlog: u64,

@@ -9,7 +9,7 @@ use domain::id::{PoolName, TenantId};
 /// A tenant that waits in a pool, or owes there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TenantTurn {
-    /// Which.
+    /// The tenant.
     pub tenant: TenantId,
     /// How far its account is ahead of the virtual time, in share-seconds by weight; 0 upwards.
     pub ahead: f64,

@@ -15,7 +15,7 @@ const IN_FLIGHT: i64 = 20_000;
 /// An attempt that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InFlight {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Which task.
     pub task: TaskId,

@@ -28,7 +28,7 @@ pub enum Change {
 /// A change of one user, asked for by somebody who may do `permissions`.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedChange {
-    /// Whom to change.
+    /// The user.
     pub user: UserId,
     /// Only in this version; `None`: in any.
     pub if_version: Option<i64>,

@@ -44,7 +44,7 @@ pub enum UserStored {
 /// A user to store, on behalf of somebody who may do `permissions`.
 #[derive(Debug, Clone)]
 pub struct PutUser {
-    /// Which.
+    /// By id, or by address with the invitation of a new one.
     pub which: WhichUser,
     /// Only in this version, with 0 only where there is none; `None`: in any.
     pub if_version: Option<i64>,

@@ -16,7 +16,7 @@ pub const MOST_ROWS: usize = 1000;
 /// times are another situation.
 #[derive(Debug, Clone)]
 pub struct Situation<'a> {
-    /// Which.
+    /// The schedule.
     pub schedule: ScheduleId,
     /// Sources of its due times, in order and disjoint.
     pub sources: Vec<Source<'a>>,

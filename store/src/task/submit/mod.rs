@@ -24,7 +24,7 @@ use std::time::Duration;
 /// A task to store. Everything in it has been validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTask {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// Its id, made by the caller.
     pub id: TaskId,

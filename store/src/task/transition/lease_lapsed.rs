@@ -19,7 +19,7 @@ const GONE_FOR_GOOD: &str = "the executor went away, and the task may run at mos
 /// A lease that ended without a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LapsedLease {
-    /// Which.
+    /// The lease.
     pub key: LeaseKey,
     /// Whether its task may run at most once: then the lapse ends it.
     pub at_most_once: bool,
