@@ -45,6 +45,8 @@ pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
         found.into_result()?;
     }
     repeatable(&call, async || {
+        // Due times of its versions may take long to find.
+        let _turn = call.state.computing.take(call.caller.tenant()).await?;
         let (db, scope) = (&call.state.api, call.scope());
         let paused = store::schedule::pause(db, &scope, name, reason.as_deref()).await?;
         call.state.bus.wake(Topic::ShardOwner);

@@ -54,6 +54,8 @@ pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
     let name = name_in_path(&call)?;
     let if_version = wanted_version(&call)?;
     let Checked { schedule, never, warnings } = checked(&call, name, if_version).await?;
+    // Due times of its versions may take long to find.
+    let _turn = call.state.computing.take(call.caller.tenant()).await?;
     let (db, scope) = (&call.state.api, call.scope());
     match store::schedule::put(db, &scope, &schedule).await? {
         PutAnswer::Created(new) => {

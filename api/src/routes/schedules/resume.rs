@@ -33,6 +33,8 @@ pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     repeatable(&call, async || {
+        // Due times of its versions may take long to find.
+        let _turn = call.state.computing.take(call.caller.tenant()).await?;
         let resumed = store::schedule::resume(&call.state.api, &call.scope(), name).await?;
         call.state.bus.wake(Topic::ShardOwner);
         let resumed = resumed.ok_or_else(no_such_schedule)?;
