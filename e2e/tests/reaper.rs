@@ -109,7 +109,6 @@ async fn dies_before_the_report(rounds: usize, each: usize) -> anyhow::Result<()
         submitted.all.len()
     );
     assert!(lost > 0, "no kill came before a report");
-    assert!(repeated <= rounds * each, "{repeated} executions repeated in {rounds} kills");
     assert!(repeated <= usize::try_from(lost)?, "{repeated} repeated for {lost} lost attempts");
     Ok(())
 }
