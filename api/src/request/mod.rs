@@ -3,6 +3,7 @@
 //! `server::dispatch` makes a `Call` of it all and hands that to the handler.
 
 mod body;
+mod gzip;
 mod id;
 mod inflate;
 pub mod json;
@@ -18,6 +19,7 @@ mod version;
 
 pub use body::{BodyRule, Incoming, Media};
 pub(crate) use body::{SentSize, plain_length};
+pub use gzip::accepts_gzip;
 pub use id::RequestId;
 pub(crate) use id::RequestIds;
 pub use json::nothing;

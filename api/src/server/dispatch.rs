@@ -3,7 +3,7 @@
 //! In this order, so that nobody makes us read a body without a key, and nobody's body is parsed before
 //! its size is known. A problem becomes an answer here and nowhere else, and is logged once.
 
-use super::compress::{accepts_gzip, compress};
+use super::compress::compress;
 use super::measure::Measure;
 use crate::answer;
 use crate::auth::bearer;
@@ -12,7 +12,8 @@ use crate::limit::TenantBucket;
 use crate::pieces::{in_pieces, length};
 use crate::problem::{Code, Problem};
 use crate::request::{
-    BodyRule, Hold, Holder, Incoming, Lines, Media, RequestId, Unread, peer, plain_length,
+    BodyRule, Hold, Holder, Incoming, Lines, Media, RequestId, Unread, accepts_gzip, peer,
+    plain_length,
 };
 use crate::routes::table::{Access, Endpoint, Verb};
 use crate::state::State;

@@ -199,6 +199,18 @@ async fn the_page_of_the_docs_loads_from_this_server_only() {
         );
         let kind = part.header("content-type").unwrap();
         assert!(kind.starts_with("text/css") || kind.starts_with("text/javascript"), "{kind}");
+        let gzip = [("Accept-Encoding", "gzip")];
+        let packed = request(server.addr, "GET", &format!("/{file}"), &gzip, b"").await;
+        if part.body.len() >= 1024 {
+            assert_eq!(part.header("content-encoding"), None);
+            for answer in [&part, &packed] {
+                assert_eq!(answer.header("vary"), Some("accept-encoding"), "{file}");
+            }
+            assert_eq!(packed.header("content-encoding"), Some("gzip"), "{file}");
+            let mut plain = Vec::new();
+            GzDecoder::new(&packed.body[..]).read_to_end(&mut plain).unwrap();
+            assert_eq!(plain, part.body, "{file}");
+        }
         assert_eq!(part.header("x-content-type-options"), Some("nosniff"));
     }
     for file in ["nothing.js", "index.html", "..%2f..%2fetc%2fpasswd", "swagger-initializer.js"] {

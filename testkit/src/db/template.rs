@@ -28,7 +28,7 @@ pub(super) async fn copy(
     let mut script = format!(
         "select count(*) as there from pg_database where datname = '{name}' \\gset
         \\if :there
-        create database {copy} template {name};
+        create database {copy} template {name} strategy file_copy;
         select 'made';
         \\endif"
     );
@@ -36,7 +36,7 @@ pub(super) async fn copy(
         return Ok(());
     }
     make(admin_url, &name, service_password).await?;
-    script = format!("create database {copy} template {name}");
+    script = format!("create database {copy} template {name} strategy file_copy");
     psql::run(admin_url, &script).await.map(drop)
 }
 
