@@ -1,7 +1,7 @@
 //! Executors that give back whatever they are given: they cost little, and nobody beside them.
 
-use crate::executor::{Hostile, POOL, hello};
-use crate::{SOON, submit};
+use super::executor::{Hostile, POOL, hello};
+use super::{SOON, submit};
 use e2e::{Cluster, Customer, Oracle, Role, Shape, sum};
 use protocol::result::Outcome;
 use protocol::{Capacity, Hello};

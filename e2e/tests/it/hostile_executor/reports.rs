@@ -1,6 +1,6 @@
 //! What a hostile executor says of an attempt that it was given.
 
-use crate::executor::encoded;
+use super::executor::encoded;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
 use protocol::{Lease, MAX_MESSAGE_BYTES, MAX_OUTPUT_CHUNK, Output, OutputChunk, Result, Results};

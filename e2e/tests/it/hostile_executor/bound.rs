@@ -1,8 +1,8 @@
 //! What an executor with the secret can do in another's name: nothing. And what costs a connection without the secret: little.
 
-use crate::executor::{Hostile, POOL, encoded, hello};
-use crate::reports::result;
-use crate::{SOON, ended, submit};
+use super::executor::{Hostile, POOL, encoded, hello};
+use super::reports::result;
+use super::{SOON, ended, submit};
 use anyhow::Context;
 use e2e::{Cluster, Customer, Oracle, Role, Shape, sum};
 use protocol::refused::Reason;

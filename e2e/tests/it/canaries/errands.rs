@@ -1,7 +1,7 @@
 //! What is asked for: everything that takes or makes a secret and works, and every refusal with one on board.
 
-use crate::caller::{Caller, secret_of, text};
-use crate::{CANARY, PASSWORD, SOON};
+use super::caller::{Caller, secret_of, text};
+use super::{CANARY, PASSWORD, SOON};
 use serde_json::{Value, json};
 
 /// Keys, users and sign-ins; the secrets that were shown once.

@@ -53,7 +53,7 @@ impl Caller {
         let headers = format!("{:?}", answer.headers());
         let text = answer.text().await?;
         // No header is ever for showing a secret.
-        anyhow::ensure!(!headers.contains(crate::CANARY), "{path}: {headers}");
+        anyhow::ensure!(!headers.contains(super::CANARY), "{path}: {headers}");
         Ok((status.as_u16(), text))
     }
 

@@ -166,7 +166,7 @@ impl Hostile {
     pub async fn end_all(&mut self, outcome: Outcome) -> anyhow::Result<()> {
         loop {
             let lease = self.assigned().await?;
-            let result = crate::reports::result(&lease, &self.session(), outcome);
+            let result = super::reports::result(&lease, &self.session(), outcome);
             self.say(encoded(Results { results: vec![result] })).await?;
         }
     }
