@@ -3,7 +3,7 @@
 use super::NewKey;
 use super::info::{KeyInfo, KeyRow};
 use crate::actor;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
@@ -60,7 +60,7 @@ pub async fn create_own(
         user.map(UserId::uuid)
     );
     let made: KeyInfo = named("key.create_own", query.fetch_one(&mut *tx)).await?.try_into()?;
-    let act = Act::new("key.create", "key", &made.id).to(made.audit_value());
+    let act = Act::new(AuditAction::KeyCreate, &made.id).to(made.audit_value());
     audit::record(&mut tx, scope, act).await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;

@@ -3,7 +3,7 @@
 use super::create_own::may_give;
 use super::info::{KeyInfo, KeyRow};
 use crate::actor;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
@@ -128,7 +128,7 @@ pub async fn rotate(
         overlap.as_secs_f64()
     );
     let old: KeyInfo = named("key.rotate_end", end.fetch_one(&mut *tx)).await?.try_into()?;
-    let act = Act::new("key.rotate", "key", &old.id).from(before.audit_value());
+    let act = Act::new(AuditAction::KeyRotate, &old.id).from(before.audit_value());
     audit::record(
         &mut tx,
         scope,

@@ -5,7 +5,7 @@ use domain::audit::{Gap, PLATFORM, Verifier};
 use domain::id::TenantId;
 use std::time::Duration;
 use store::TenantScope;
-use store::audit::{Act, AuditFilter, By, seal_batch};
+use store::audit::{Act, AuditAction, AuditFilter, By, seal_batch};
 use store::connect::SchedulerDb;
 
 const ROLES: [&str; 5] =
@@ -135,7 +135,7 @@ async fn a_row_that_is_committed_late_is_sealed_late() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let mut late = world.owner.begin().await.unwrap();
-    let act = Act::new("tenant.change", "tenant", tenant);
+    let act = Act::new(AuditAction::TenantChange, tenant);
     store::audit::write(&mut late, tenant, By::SYSTEM, act).await.unwrap();
     rows(&world, tenant, 3).await;
     assert_eq!(seal_all(&world).await, 4);
