@@ -12,6 +12,15 @@ use domain::access::{Role, ScopeSet};
 use domain::id::UserId;
 use sqlx::PgConnection;
 
+/// A key to make, by its tenant.
+#[derive(Debug, Clone)]
+pub struct NewOwnKey {
+    /// The key.
+    pub key: NewKey,
+    /// The user who makes it, or whose key does.
+    pub user: Option<UserId>,
+}
+
 /// What became of a key to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Created {
@@ -23,15 +32,14 @@ pub enum Created {
     ActorEnded,
 }
 
-/// Stores a key of `scope`'s tenant, made on behalf of `user` where a user, or a key of one, made it. `answer` writes what a repeated
-/// request is answered: the secret must not be in it.
+/// Stores a key of `scope`'s tenant. `answer` writes what a repeated request is answered: the secret must not be in it.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn create_own(
     db: &ApiDb,
     scope: &TenantScope,
-    (key, user): (NewKey, Option<UserId>),
+    NewOwnKey { key, user }: NewOwnKey,
     once: Option<&IdempotencyKey>,
     answer: impl FnOnce(&KeyInfo) -> Vec<u8>,
 ) -> Result<Once<Created>, StoreError> {

@@ -42,7 +42,7 @@ pub enum Rotated {
 }
 
 /// What to rotate.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Rotation<'a> {
     /// Public part of the old key.
     pub key_id: &'a str,
@@ -52,6 +52,8 @@ pub struct Rotation<'a> {
     pub by: Option<UserId>,
     /// How long the old one is good still.
     pub overlap: Duration,
+    /// The new key.
+    pub new: NewSecret,
 }
 
 /// Rotates a key. The old one ends after its overlap, or earlier where it would have.
@@ -63,10 +65,10 @@ pub async fn rotate(
     db: &ApiDb,
     scope: &TenantScope,
     rotation: Rotation<'_>,
-    new: NewSecret,
-    (once, answer): (Option<&IdempotencyKey>, impl FnOnce(&KeyInfo, &KeyInfo) -> Vec<u8>),
+    once: Option<&IdempotencyKey>,
+    answer: impl FnOnce(&KeyInfo, &KeyInfo) -> Vec<u8>,
 ) -> Result<Once<Rotated>, StoreError> {
-    let Rotation { key_id, of, by, overlap } = rotation;
+    let Rotation { key_id, of, by, overlap, new } = rotation;
     let mut tx = crate::task::scoped(db, scope).await?;
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);

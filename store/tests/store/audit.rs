@@ -7,6 +7,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::audit::{Act, AuditAction, AuditFilter, By, seal_batch};
 use store::connect::SchedulerDb;
+use store::key::NewOwnKey;
 
 const ROLES: [&str; 5] =
     ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"];
@@ -42,8 +43,8 @@ async fn rows(world: &World, tenant: TenantId, count: u32) {
     let scope = TenantScope::of_role(tenant);
     for number in 0..count {
         let id = format!("{}{}", "b".repeat(11), char::from(b'a' + number as u8));
-        let key = (new_key(&id, tenant), None);
-        let made = store::key::create_own(&world.api, &scope, key, None, |_| Vec::new());
+        let new = NewOwnKey { key: new_key(&id, tenant), user: None };
+        let made = store::key::create_own(&world.api, &scope, new, None, |_| Vec::new());
         made.await.unwrap();
     }
 }
