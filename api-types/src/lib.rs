@@ -66,7 +66,7 @@ pub use session::{
 };
 pub use task::{CancelResult, CancelledTask, Retry, Task, TaskWarning, WarningCode};
 pub use tenant::Tenant;
-pub use text_id::{KeyId, RequestId, TargetId};
+pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};
 pub use time::DateTime;
 pub use usage::{Usage, UsageAmounts, UsageOfDay};
 pub use user::{NewUser, User, UserState};
