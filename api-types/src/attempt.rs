@@ -1,6 +1,7 @@
 //! `GET /v1/tasks/{id}/attempts`: the attempts of a task.
 
 use crate::{DateTime, Extensible};
+use domain::id::ExecutorId;
 use domain::task::AttemptOutcome;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,8 @@ pub struct Attempt {
     /// False: lost to infrastructure; free, and not counted against `max_attempts`.
     pub charged: bool,
     /// Name of its executor.
-    pub executor: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub executor: Option<ExecutorId>,
     /// When it was placed on an executor.
     pub placed_at: DateTime,
     /// When it ended.

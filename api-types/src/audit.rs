@@ -1,6 +1,7 @@
 //! The audit log.
 
-use crate::{ActorId, CredentialId, DateTime, Extensible, RequestId, TargetId};
+use crate::{DateTime, Extensible, RequestId, TargetId};
+use domain::audit::{ActorId, ActorKind, AuditAction, CredentialId, TargetKind};
 use domain::id::{AuditId, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -25,7 +26,8 @@ pub struct AuditEntry {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub request_id: Option<RequestId>,
     /// The action, such as `key.create`; `session.refused` and `session.reused` for failed attempts.
-    pub action: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub action: Extensible<AuditAction>,
     /// To what.
     pub target: AuditTarget,
     /// The target before; null if it did not exist.
@@ -51,51 +53,13 @@ pub struct AuditActor {
     pub key_id: Option<CredentialId>,
 }
 
-/// Kind of an actor.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum::IntoStaticStr,
-    strum::VariantArray,
-)]
-#[strum(serialize_all = "snake_case")]
-#[serde(rename_all = "snake_case")]
-pub enum ActorKind {
-    /// An operator, by an operator key.
-    Operator,
-    /// An API key.
-    Key,
-    /// A signed-in user.
-    User,
-    /// No good credential.
-    Nobody,
-    /// A command on the database.
-    System,
-}
-
-impl ActorKind {
-    /// Every one.
-    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// The target of an action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditTarget {
     /// Its kind, such as `key` or `user`.
-    pub kind: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub kind: Extensible<TargetKind>,
     /// Its id; null if unknown.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub id: Option<TargetId>,

@@ -1,7 +1,7 @@
 //! Connected executors, as operators see them.
 
-use crate::DateTime;
-use domain::id::PoolName;
+use crate::{DateTime, SessionLabel};
+use domain::id::{ExecutorId, PoolName};
 use domain::resources::Resources;
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Executor {
     /// Its name (`executor.id`).
-    pub id: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub id: ExecutorId,
     /// Its session as logs show it. Another one after each start.
-    pub session: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub session: SessionLabel,
     /// Its pool.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub pool: PoolName,

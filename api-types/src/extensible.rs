@@ -5,7 +5,9 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use std::convert::Infallible;
 use std::fmt;
+use std::str::FromStr;
 
 /// A value that this version knows, or the JSON of one that only a later version knows.
 ///
@@ -37,6 +39,23 @@ impl<T> Extensible<T> {
 impl<T> From<T> for Extensible<T> {
     fn from(value: T) -> Self {
         Self::Known(value)
+    }
+}
+
+impl<T: DeserializeOwned> Extensible<T> {
+    /// Reads a value, which never fails.
+    #[must_use]
+    pub fn read(json: Value) -> Self {
+        T::deserialize(&json).map_or_else(|_| Self::Other(json), Self::Known)
+    }
+}
+
+/// A word, as in JSON without its quotes.
+impl<T: DeserializeOwned> FromStr for Extensible<T> {
+    type Err = Infallible;
+
+    fn from_str(word: &str) -> Result<Self, Infallible> {
+        Ok(Self::read(word.into()))
     }
 }
 
@@ -76,7 +95,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Extensible<T> {
         if json.is_null() {
             return Err(serde::de::Error::custom("expected a value, not null"));
         }
-        Ok(T::deserialize(&json).map_or_else(|_| Self::Other(json), Self::Known))
+        Ok(Self::read(json))
     }
 }
 
@@ -98,6 +117,10 @@ mod tests {
         assert_eq!(other.to_string(), "parked");
         for (value, json) in [(known, "ready"), (other, "parked")] {
             assert_eq!(serde_json::to_value(value).unwrap(), json);
+        }
+        for word in ["ready", "parked"] {
+            let Ok(read) = word.parse::<Extensible<State>>();
+            assert_eq!((read.to_string().as_str(), read == State::Ready), (word, word == "ready"));
         }
         let run = json!({"wasm": {"module": "m"}});
         let read: Extensible<Run> = serde_json::from_value(run.clone()).unwrap();

@@ -36,11 +36,11 @@ mod usage;
 mod user;
 
 pub use attempt::{Attempt, AttemptState};
-pub use audit::{ActorKind, AuditActor, AuditEntry, AuditTarget};
+pub use audit::{AuditActor, AuditEntry, AuditTarget};
 pub use batch::{BatchItem, BatchResult, BatchSummary, BatchTask, TaskState};
 pub use concurrency::{ConcurrencyLimit, ConcurrencyUse};
-/// Whoever acts, and with which credential: the domain's.
-pub use domain::audit::{ActorId, CredentialId};
+/// Actors, credentials and actions of the audit log: the domain's.
+pub use domain::audit::{ActorId, ActorKind, AuditAction, CredentialId, TargetKind};
 pub use error_code::{ErrorCode, ErrorCodeInfo};
 pub use executor::{Executor, Quantities};
 pub use explanation::{Explanation, StartEstimate};
@@ -66,7 +66,7 @@ pub use session::{
 };
 pub use task::{CancelResult, CancelledTask, Retry, Task, TaskWarning, WarningCode};
 pub use tenant::Tenant;
-pub use text_id::{KeyId, RequestId, TargetId};
+pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};
 pub use time::DateTime;
 pub use usage::{Usage, UsageAmounts, UsageOfDay};
 pub use user::{NewUser, User, UserState};

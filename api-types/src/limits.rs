@@ -92,7 +92,7 @@ pub struct RateUse {
     pub whole_at: DateTime,
 }
 
-/// Name of a rate: the limit of the plan.
+/// Name of a rate. One of a plan has the name of the plan's limit.
 #[derive(
     Debug,
     Clone,
@@ -108,6 +108,10 @@ pub struct RateUse {
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum RateName {
+    /// Requests from one address.
+    PeerRequestsPerSecond,
+    /// Requests from one address to sign in or up, or with an invitation.
+    PeerSignInsPerSecond,
     /// Tasks per second.
     SubmitsPerSecond,
     /// Tasks per clock hour.

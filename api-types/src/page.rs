@@ -1,5 +1,6 @@
 //! Pages of lists.
 
+use crate::Cursor;
 use serde::{Deserialize, Serialize};
 
 /// Rows of a page when no `limit` is given.
@@ -15,14 +16,17 @@ pub struct PageRequest {
     /// Rows, 1 to [`MAX_LIMIT`]. Default: [`DEFAULT_LIMIT`].
     pub limit: Option<u32>,
     /// Cursor of the previous page. Default: the first page.
-    pub cursor: Option<String>,
+    pub cursor: Option<Cursor>,
 }
 
 impl PageRequest {
     /// Its query parameters.
     #[must_use]
     pub fn parameters(&self) -> [(&'static str, Option<String>); 2] {
-        [("limit", self.limit.map(|limit| limit.to_string())), ("cursor", self.cursor.clone())]
+        [
+            ("limit", self.limit.map(|limit| limit.to_string())),
+            ("cursor", self.cursor.as_ref().map(ToString::to_string)),
+        ]
     }
 }
 
@@ -32,7 +36,7 @@ pub struct Page<T> {
     /// The rows.
     pub data: Vec<T>,
     /// Cursor of the next page; `None` on the last.
-    pub next_cursor: Option<String>,
+    pub next_cursor: Option<Cursor>,
 }
 
 impl<T> Page<T> {

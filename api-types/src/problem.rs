@@ -1,6 +1,7 @@
 //! A problem document (RFC 9457): how the API reports an error.
 
-use crate::{ErrorCode, Extensible, RequestId};
+use crate::{ErrorCode, Extensible, RateName, RequestId};
+use domain::id::PlanName;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -26,13 +27,13 @@ pub struct Problem {
     pub request_id: Option<RequestId>,
     /// `rate_limited`: the exceeded limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<String>,
+    pub limit: Option<Extensible<RateName>>,
     /// `rate_limited`: when to retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
     /// `rate_limited`: a plan with a higher limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lifted_by: Option<String>,
+    pub lifted_by: Option<PlanName>,
     /// Each invalid field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,

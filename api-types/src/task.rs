@@ -2,7 +2,7 @@
 
 use crate::{DateTime, Extensible};
 use domain::batch::Priority;
-use domain::id::{PoolName, ScheduleId, TaskId};
+use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Backoff, Delivery, RetryOn, RetryPolicy, Run, State};
 use domain::time::text;
@@ -84,7 +84,8 @@ pub struct Task {
     /// Exit code of the last attempt, once ended.
     pub exit_code: Option<i32>,
     /// Current executor.
-    pub executor: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub executor: Option<ExecutorId>,
     /// Schedule that created it: `schedule_` and 32 hex digits; null if none.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub schedule: Option<ScheduleId>,

@@ -1,42 +1,6 @@
 //! Ids that are texts: a client sends back what it was given and reads nothing from it.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
-
-macro_rules! text_id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(String);
-
-        impl $name {
-            /// The id as text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&self.0)
-            }
-        }
-
-        impl From<String> for $name {
-            fn from(id: String) -> Self {
-                Self(id)
-            }
-        }
-
-        impl From<&str> for $name {
-            fn from(id: &str) -> Self {
-                Self(id.to_owned())
-            }
-        }
-    };
-}
+use domain::text_id;
 
 text_id!(
     /// Id of an API key or an operator key: its third part, 12 of `a-z2-7`. Not secret.
@@ -50,9 +14,17 @@ text_id!(
     /// Id of what an audited action was done to: an id or a name, by its kind.
     TargetId
 );
+text_id!(
+    /// Where a page of a list ended. Valid for the same list and filters.
+    Cursor
+);
+text_id!(
+    /// A session of an executor as logs show it. Not its id, which could be used to take it over.
+    SessionLabel
+);
 
 impl From<domain::id::RequestId> for RequestId {
     fn from(id: domain::id::RequestId) -> Self {
-        Self(id.to_string())
+        id.to_string().into()
     }
 }

@@ -7,7 +7,7 @@ use crate::request::RequestId;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ALLOW, ETAG, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use serde::Serialize;
 use std::borrow::Cow;
@@ -37,21 +37,29 @@ pub struct Answer<T> {
     status: StatusCode,
     /// Of an object that has versions: its `ETag`.
     version: Option<i64>,
+    /// Path of the object.
+    location: Option<String>,
+    /// It answers a request that was answered before.
+    is_replayed: bool,
     body: Body<T>,
 }
 
 #[derive(Debug)]
 enum Body<T> {
     Value(T),
-    /// What was answered to the same `Idempotency-Key` before.
-    Kept(Vec<u8>),
+    /// JSON already: written where there was time to, or kept for a request with the same `Idempotency-Key`.
+    Written(Vec<u8>),
 }
 
 impl<T> Answer<T> {
     /// An answer with this status.
     #[must_use]
     pub const fn new(status: StatusCode, value: T) -> Self {
-        Self { status, version: None, body: Body::Value(value) }
+        Self::of(status, Body::Value(value))
+    }
+
+    const fn of(status: StatusCode, body: Body<T>) -> Self {
+        Self { status, version: None, location: None, is_replayed: false, body }
     }
 
     /// 200.
@@ -75,14 +83,34 @@ impl<T> Answer<T> {
     /// An object in this version, which is its `ETag`.
     #[must_use]
     pub const fn versioned(status: StatusCode, version: i64, value: T) -> Self {
-        Self { status, version: Some(version), body: Body::Value(value) }
+        let mut answer = Self::new(status, value);
+        answer.version = Some(version);
+        answer
+    }
+
+    /// 200, with a `T` that is JSON already.
+    #[must_use]
+    pub const fn written(body: Vec<u8>) -> Self {
+        Self::of(StatusCode::OK, Body::Written(body))
     }
 
     /// What was answered to the same request before.
     #[must_use]
     pub fn replayed(status: u16, body: Vec<u8>) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-        Self { status, version: None, body: Body::Kept(body) }
+        Self::of(status, Body::Written(body)).again()
+    }
+
+    /// The same, of an object with this path.
+    #[must_use]
+    pub fn at(self, location: String) -> Self {
+        Self { location: Some(location), ..self }
+    }
+
+    /// The same, to a request that was answered before.
+    #[must_use]
+    pub fn again(self) -> Self {
+        Self { is_replayed: true, ..self }
     }
 }
 
@@ -94,7 +122,7 @@ impl<T: Serialize> Answer<T> {
     pub fn kept(&self) -> Result<(u16, Cow<'_, [u8]>), Problem> {
         let body = match &self.body {
             Body::Value(value) => to_json(value)?.into(),
-            Body::Kept(body) => body.into(),
+            Body::Written(body) => body.into(),
         };
         Ok((self.status.as_u16(), body))
     }
@@ -102,24 +130,23 @@ impl<T: Serialize> Answer<T> {
 
 impl<T: Serialize> Render for Answer<T> {
     fn render(self) -> Result<HttpResponse, Problem> {
-        let mut answer = match self.body {
-            Body::Value(value) => raw_json(self.status, to_json(&value)?),
-            Body::Kept(body) => {
-                let mut answer = raw_json(self.status, body);
-                mark_replayed(&mut answer);
-                answer
-            }
+        let body = match self.body {
+            Body::Value(value) => to_json(&value)?,
+            Body::Written(body) => body,
         };
+        let mut answer = raw_json(self.status, body);
+        let headers = answer.headers_mut();
         if let Some(tag) = self.version.and_then(|version| format!("\"{version}\"").parse().ok()) {
-            answer.headers_mut().insert(ETAG, tag);
+            headers.insert(ETAG, tag);
+        }
+        if let Some(location) = self.location.and_then(|path| path.try_into().ok()) {
+            headers.insert(LOCATION, location);
+        }
+        if self.is_replayed {
+            headers.insert(REPLAYED.clone(), HeaderValue::from_static("true"));
         }
         Ok(answer)
     }
-}
-
-/// Says that this is the answer to an earlier request.
-pub fn mark_replayed(answer: &mut HttpResponse) {
-    answer.headers_mut().insert(REPLAYED.clone(), HeaderValue::from_static("true"));
 }
 
 /// A value as JSON.
@@ -161,9 +188,7 @@ fn write_json<T: Serialize>(to: impl Write, value: &T) -> Result<(), Problem> {
         .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
 }
 
-/// An answer that is JSON already.
-#[must_use]
-pub fn raw_json(status: StatusCode, body: Vec<u8>) -> HttpResponse {
+fn raw_json(status: StatusCode, body: Vec<u8>) -> HttpResponse {
     HttpResponse::build(status).content_type("application/json").body(body)
 }
 

@@ -5,6 +5,7 @@
 //! not made for. Whatever does not verify is `invalid_cursor`, without saying why.
 
 use crate::problem::{Code, Problem};
+use api_types::Cursor;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::id::TenantId;
@@ -106,22 +107,27 @@ impl Sealer {
 
     /// The cursor that says "after this position".
     #[must_use]
-    pub fn seal(&self, tenant: TenantId, context: Context, position: &[u8]) -> String {
+    pub fn seal(&self, tenant: TenantId, context: Context, position: &[u8]) -> Cursor {
         let mut bytes = Vec::with_capacity(HEAD_LEN + position.len() + MAC_LEN);
         bytes.extend_from_slice(&[VERSION, context.list.number()]);
         bytes.extend_from_slice(&context.hash);
         bytes.extend_from_slice(position);
         let mac = self.sign(tenant, &bytes);
         bytes.extend_from_slice(&mac);
-        URL_SAFE_NO_PAD.encode(bytes)
+        URL_SAFE_NO_PAD.encode(bytes).into()
     }
 
     /// The position in a cursor.
     ///
     /// # Errors
     /// `invalid_cursor` when it was not sealed for this tenant and context.
-    pub fn open(&self, tenant: TenantId, context: Context, text: &str) -> Result<Vec<u8>, Problem> {
-        self.verified(tenant, context, text).ok_or_else(|| {
+    pub fn open(
+        &self,
+        tenant: TenantId,
+        context: Context,
+        cursor: &Cursor,
+    ) -> Result<Vec<u8>, Problem> {
+        self.verified(tenant, context, cursor.as_str()).ok_or_else(|| {
             Problem::at(
                 Code::InvalidCursor,
                 "query:cursor",
@@ -182,18 +188,17 @@ mod tests {
         let sealer = sealer("one secret of some length, indeed");
         let (tenant, context) = (TenantId::fresh(), Context::new(List::Tasks, []));
         let good = sealer.seal(tenant, context, b"0123456789abcdef");
-        let bytes = URL_SAFE_NO_PAD.decode(&good).unwrap();
+        let bytes = URL_SAFE_NO_PAD.decode(good.as_str()).unwrap();
         for at in 0..bytes.len() {
             let mut bad = bytes.clone();
             bad[at] ^= 1;
-            assert!(
-                sealer.open(tenant, context, &URL_SAFE_NO_PAD.encode(bad)).is_err(),
-                "byte {at}"
-            );
-            assert!(sealer.open(tenant, context, &URL_SAFE_NO_PAD.encode(&bytes[..at])).is_err());
+            let opens = |bytes: &[u8]| {
+                sealer.open(tenant, context, &URL_SAFE_NO_PAD.encode(bytes).into()).is_ok()
+            };
+            assert!(!opens(&bad) && !opens(&bytes[..at]), "byte {at}");
         }
         for bad in ["", "a", "!!!!", "é", &format!("{good}="), &"A".repeat(10_000)] {
-            let error = sealer.open(tenant, context, bad).unwrap_err();
+            let error = sealer.open(tenant, context, &bad.into()).unwrap_err();
             assert_eq!(error.code(), Code::InvalidCursor);
         }
     }

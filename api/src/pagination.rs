@@ -7,7 +7,7 @@ use crate::answer::json_bytes;
 use crate::cursor::{Context, Sealer};
 use crate::problem::{Code, Problem};
 use crate::request::Query;
-use api_types::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page};
+use api_types::{Cursor, DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page};
 use domain::id::TenantId;
 use serde::Serialize;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 pub struct PageRequest {
     /// Rows wanted, 1 to 200.
     pub limit: u32,
-    cursor: Option<String>,
+    cursor: Option<Cursor>,
 }
 
 impl PageRequest {
@@ -45,7 +45,7 @@ impl PageRequest {
                     Problem::at(Code::InvalidParameter, "query:limit", detail)
                 })?,
         };
-        Ok(Self { limit, cursor: query.one("cursor")? })
+        Ok(Self { limit, cursor: query.one("cursor")?.map(Cursor::from) })
     }
 
     /// The position to go on after; `None` on the first page.
@@ -58,7 +58,7 @@ impl PageRequest {
         tenant: TenantId,
         context: Context,
     ) -> Result<Option<Vec<u8>>, Problem> {
-        self.cursor.as_deref().map(|text| sealer.open(tenant, context, text)).transpose()
+        self.cursor.as_ref().map(|cursor| sealer.open(tenant, context, cursor)).transpose()
     }
 
     /// The same where rows are in the order of their ids.
@@ -89,7 +89,7 @@ pub struct Rest {
     /// There are rows after these.
     pub more: bool,
     /// The cursor of the last row that was read, where the page ended before it was full; used unless the page ends at a row shown.
-    pub stopped_at: Option<String>,
+    pub stopped_at: Option<Cursor>,
 }
 
 /// As [`page_and`], for lists that are read to their end.
@@ -101,7 +101,7 @@ pub fn page<R, T: Serialize, P>(
     more: bool,
     show: impl Fn(R) -> Result<T, Problem>,
     place: impl Fn(&R) -> P,
-    seal: impl Fn(P) -> String,
+    seal: impl Fn(P) -> Cursor,
 ) -> Result<Page<T>, Problem> {
     page_and(rows, Rest { more, stopped_at: None }, show, place, seal)
 }
@@ -116,7 +116,7 @@ pub fn page_and<R, T: Serialize, P>(
     rest: Rest,
     show: impl Fn(R) -> Result<T, Problem>,
     place: impl Fn(&R) -> P,
-    seal: impl Fn(P) -> String,
+    seal: impl Fn(P) -> Cursor,
 ) -> Result<Page<T>, Problem> {
     let (mut data, mut bytes) = (Vec::with_capacity(rows.len()), 0);
     let (mut last, mut more) = (None, rest.more);
@@ -180,7 +180,8 @@ mod tests {
         let shown = |rows: &[usize], more: bool| -> Value {
             let show = |row: usize| Ok("x".repeat(row));
             let place = |row: &usize| *row;
-            let page = page_of(rows.to_vec(), more, show, place, |row| row.to_string()).unwrap();
+            let page =
+                page_of(rows.to_vec(), more, show, place, |row| row.to_string().into()).unwrap();
             let bytes = serde_json::to_vec(&page).unwrap();
             assert!(bytes.len() <= MAX_PAGE_BYTES + 100 || rows[0] > MAX_PAGE_BYTES - 100);
             serde_json::from_slice(&bytes).unwrap()

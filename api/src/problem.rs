@@ -3,9 +3,9 @@
 //! Every handler fails with a [`Problem`]; the table of codes is [`Code`], of `api-types`. The client gets a code and a sentence it
 //! can act on; the cause travels beside it, into the log only.
 
-use api_types::Extensible;
 pub use api_types::{ErrorCode as Code, FieldError};
-use domain::id::RequestId;
+use api_types::{Extensible, RateName};
+use domain::id::{PlanName, RequestId};
 use domain::time::Timestamp;
 use runtime::error_chain::ErrorChain;
 use std::borrow::Cow;
@@ -18,14 +18,14 @@ const MOST_OF_A_NAME: usize = 200;
 /// Which limit was met, and what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limited {
-    /// The limit's name.
-    pub limit: &'static str,
+    /// The limit.
+    pub limit: RateName,
     /// When there is something again.
     pub retry_at: Timestamp,
     /// The same in whole seconds from now, at least 1.
     pub retry_after: u32,
     /// The plan that allows more.
-    pub lifted_by: Option<String>,
+    pub lifted_by: Option<PlanName>,
 }
 
 /// Why a request was refused. One pointer wide, because it travels in every `Result`.
@@ -182,7 +182,7 @@ impl Problem {
             code: Extensible::Known(self.0.code),
             retryable: row.retryable,
             request_id: request_id.map(Into::into),
-            limit: met.map(|limited| limited.limit.to_owned()),
+            limit: met.map(|limited| limited.limit.into()),
             retry_at: met.map(|limited| limited.retry_at),
             lifted_by: met.and_then(|limited| limited.lifted_by.clone()),
             errors: self.0.errors.clone(),

@@ -3,11 +3,11 @@
 //! Shown with a prefix (`task_018f…`, 32 lower-case hex digits), stored as UUIDs. They are UUIDv7: ordered by creation
 //! time, which is all they reveal.
 
+use crate::text_id;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::str::FromStr;
-use std::sync::Arc;
 use uuid::Uuid;
 
 /// Why a text is not an id of the wanted kind.
@@ -192,70 +192,38 @@ impl fmt::Display for PublicKeyId {
     }
 }
 
-/// An executor's configured name: 1 to 63 of `[a-z0-9-]`, not starting or ending with `-`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExecutorId(Arc<str>);
-
-/// A pool's name: the same form as an executor's.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PoolName(Arc<str>);
-
-/// A plan's name: the same form as an executor's.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PlanName(Arc<str>);
-
 /// Why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to 63 of a-z, 0-9 and '-', not starting or ending with '-'")]
 pub struct ParseNameError;
 
-macro_rules! name {
-    ($name:ident) => {
-        impl $name {
-            /// The name as text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = ParseNameError;
-
-            fn from_str(text: &str) -> Result<Self, ParseNameError> {
-                let letters = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-                let fits = (1..=63).contains(&text.len())
-                    && text.bytes().all(letters)
-                    && !text.starts_with('-')
-                    && !text.ends_with('-');
-                if fits { Ok(Self(text.into())) } else { Err(ParseNameError) }
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    };
+fn name(text: &str) -> Result<(), ParseNameError> {
+    let letters = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    let fits = (1..=63).contains(&text.len())
+        && text.bytes().all(letters)
+        && !text.starts_with('-')
+        && !text.ends_with('-');
+    if fits { Ok(()) } else { Err(ParseNameError) }
 }
 
-name!(ExecutorId);
-name!(PoolName);
-name!(PlanName);
+text_id!(
+    /// An executor's configured name: 1 to 63 of `[a-z0-9-]`, not starting or ending with `-`.
+    ExecutorId,
+    ParseNameError,
+    name
+);
+text_id!(
+    /// A pool's name: the same form as an executor's.
+    PoolName,
+    ParseNameError,
+    name
+);
+text_id!(
+    /// A plan's name: the same form as an executor's.
+    PlanName,
+    ParseNameError,
+    name
+);
 
 impl Default for PoolName {
     fn default() -> Self {

@@ -24,5 +24,6 @@ pub mod schedule;
 pub mod target;
 pub mod task;
 pub mod tenant;
+mod text_id;
 pub mod time;
 pub mod wheel;

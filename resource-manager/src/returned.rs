@@ -68,7 +68,7 @@ mod tests {
         let world = World::new();
         let _executor = FakeExecutor::connect(&world, "one", Tier::Premium.resources());
         let hint = world.store.add(task);
-        let (_, placement) = world.fleet.place(&"default".parse().unwrap(), &[hint])[0];
+        let placement = world.fleet.place(&"default".parse().unwrap(), &[hint])[0];
         let sessions = world.fleet.sessions();
         let granted = world
             .store

@@ -2,8 +2,9 @@
 
 use crate::connect::ApiDb;
 use crate::statement::patient;
+use crate::task::executor_of;
 use crate::{StoreError, TenantScope};
-use domain::id::TaskId;
+use domain::id::{ExecutorId, TaskId};
 use domain::task::AttemptOutcome;
 use domain::time::Timestamp;
 
@@ -17,7 +18,7 @@ pub struct AttemptRecord {
     /// False where it was lost to infrastructure: it costs nothing.
     pub charged: bool,
     /// The executor's name.
-    pub executor: Option<String>,
+    pub executor: Option<ExecutorId>,
     /// When it got its lease.
     pub placed_at: Timestamp,
     /// When its lease ended.
@@ -72,13 +73,12 @@ pub async fn list(
         i64::from(limit)
     );
     let rows = patient("attempt.list", query.fetch_all(&mut *tx)).await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| AttemptRecord {
+    let attempts = rows.into_iter().map(|row| {
+        Ok(AttemptRecord {
             attempt: row.attempt.unsigned_abs(),
             outcome: row.outcome.and_then(|outcome| outcome.parse().ok()),
             charged: row.charged,
-            executor: row.executor,
+            executor: executor_of(task, row.executor)?,
             placed_at: row.placed_at,
             ended_at: row.ended_at,
             usage_ms: row.usage_ms,
@@ -89,5 +89,6 @@ pub async fn list(
             stderr_bytes: row.stderr_bytes,
             output_over_quota: row.output_over_quota,
         })
-        .collect())
+    });
+    attempts.collect()
 }

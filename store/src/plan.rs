@@ -3,7 +3,7 @@
 //! Few and small: they are read whole. What is written here has passed [`PlanLimits::check`]; the table holds the same ranges.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::{AdminDb, SubmitDb};
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -154,7 +154,7 @@ pub async fn put(
         // Made first, so that of two who make the same plan at once one finds the other's.
         _ => match make(&mut tx, name, limits).await? {
             Some(made) => {
-                let act = Act::new("plan.put", "plan", name).to(audit_value(limits));
+                let act = Act::new(AuditAction::PlanPut, name).to(audit_value(limits));
                 audit::record_and_commit(tx, PLATFORM, by, act).await?;
                 return Ok(PlanStored::Created(made));
             }
@@ -170,7 +170,7 @@ pub async fn put(
     }
     set(&mut tx, name, limits).await?;
     let after = lock(&mut tx, name).await?.ok_or(StoreError::Contended)?;
-    let act = Act::new("plan.put", "plan", name);
+    let act = Act::new(AuditAction::PlanPut, name);
     let act = act.from(audit_value(&before.limits)).to(audit_value(limits));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(PlanStored::Updated(after))
@@ -253,7 +253,7 @@ pub async fn delete(
         Err(error) if error.sqlstate().as_deref() == Some("23503") => return Ok(Deleted::InUse),
         Err(error) => return Err(error),
     }
-    let act = Act::new("plan.delete", "plan", name).from(audit_value(&before.limits));
+    let act = Act::new(AuditAction::PlanDelete, name).from(audit_value(&before.limits));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Deleted::Yes)
 }

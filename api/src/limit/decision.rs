@@ -1,5 +1,6 @@
 //! The limits of a plan, and what the limiter decides about a submission.
 
+use api_types::RateName;
 use domain::plan::PlanLimits;
 use domain::rate::{Flow, Hour};
 use domain::time::Timestamp;
@@ -33,36 +34,11 @@ impl Rates {
     }
 }
 
-/// Which limit was met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Limit {
-    /// Requests from one address.
-    Peer,
-    /// Requests from one address to sign in or up, or with an invitation.
-    PeerSignIns,
-    /// `submits_per_second`, with its `submit_burst`.
-    PerSecond,
-    /// `submits_per_hour`.
-    PerHour,
-}
-
-impl Limit {
-    /// Its name in answers and metrics. A limit of a plan has the name of the plan's field.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Peer => "peer_requests_per_second",
-            Self::PeerSignIns => "peer_sign_ins_per_second",
-            Self::PerSecond => "submits_per_second",
-            Self::PerHour => "submits_per_hour",
-        }
-    }
-}
-
 /// Why fewer tasks were admitted than wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shortage {
     /// The limit that was met.
-    pub limit: Limit,
+    pub limit: RateName,
     /// How long until more is admitted.
     pub wait: Duration,
 }

@@ -43,7 +43,7 @@ fn value(text: String) -> HeaderValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::decision::Limit;
+    use api_types::RateName;
 
     #[test]
     fn the_headers_are_in_the_form_of_the_draft() {
@@ -58,7 +58,10 @@ mod tests {
             let whole_in = Duration::from_millis(ms);
             RateUse { limit, most: 0, used: 0, left, whole_in }
         };
-        let uses = (rate(Limit::PerSecond, 7, 1300), Some(rate(Limit::PerHour, 990, 60_000)));
+        let uses = (
+            rate(RateName::SubmitsPerSecond, 7, 1300),
+            Some(rate(RateName::SubmitsPerHour, 990, 60_000)),
+        );
         assert_eq!(rate_limit(uses), "\"default\";r=7;t=2, \"hourly\";r=990;t=60");
     }
 }

@@ -3,9 +3,10 @@
 //! Plain arithmetic over moments that are passed in; `bucket` holds it under a lock. The rule: every admitted task is counted once, in
 //! Redis or, until Redis serves again, as owed to it.
 
-use super::decision::{Decision, Limit, Moment, Rates, Shortage};
+use super::decision::{Decision, Moment, Rates, Shortage};
 use super::mode::Mode;
 use super::shared::{Grant, LeaseRequest};
+use api_types::RateName;
 use domain::rate::{Bucket, Flow, Hour};
 use runtime::clock::Instant;
 use std::time::Duration;
@@ -22,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(600);
 /// Redis granted less than was wanted.
 #[derive(Debug, Clone, Copy)]
 struct Refusal {
-    limit: Limit,
+    limit: RateName,
     more_at: Instant,
     /// Redis is not called before.
     retry_at: Instant,
@@ -31,7 +32,7 @@ struct Refusal {
 /// The use of one rate, for headers and `GET /v1/limits`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RateUse {
-    pub limit: Limit,
+    pub limit: RateName,
     /// Tasks that may be submitted where none was: the burst, or those of the hour.
     pub most: u64,
     /// Used of these, by all processes.
@@ -138,7 +139,7 @@ impl Lease {
             Some(Refusal { limit, more_at, retry_at }) => {
                 Shortage { limit, wait: more_at.max(retry_at) - now.at }
             }
-            None => Shortage { limit: Limit::PerSecond, wait: Duration::ZERO },
+            None => Shortage { limit: RateName::SubmitsPerSecond, wait: Duration::ZERO },
         });
         Decision { admitted, shortage }
     }
@@ -150,10 +151,13 @@ impl Lease {
         self.add_to_balance(admitted, -1, now);
         let shortage = (admitted < wanted).then(|| {
             if admitted == of_hour {
-                return Shortage { limit: Limit::PerHour, wait: self.hour.left(now.wall) };
+                return Shortage {
+                    limit: RateName::SubmitsPerHour,
+                    wait: self.hour.left(now.wall),
+                };
             }
             let wait = self.share.wait(self.flow(), self.age(now));
-            Shortage { limit: Limit::PerSecond, wait }
+            Shortage { limit: RateName::SubmitsPerSecond, wait }
         });
         Decision { admitted, shortage }
     }
@@ -259,7 +263,7 @@ impl Lease {
         let flow = self.flow();
         let tokens = match (mode, self.refusal) {
             // An exhausted hour says nothing about the burst.
-            (Mode::Shared, Some(Refusal { limit: Limit::PerSecond, retry_at, .. }))
+            (Mode::Shared, Some(Refusal { limit: RateName::SubmitsPerSecond, retry_at, .. }))
                 if now.at < retry_at =>
             {
                 self.tokens as f64
@@ -271,7 +275,7 @@ impl Lease {
         };
         let missing = (flow.burst() - tokens).max(0.0);
         let burst = RateUse {
-            limit: Limit::PerSecond,
+            limit: RateName::SubmitsPerSecond,
             most: u64::from(self.rates.burst),
             used: (missing * f64::from(mode.divisor())).ceil() as u64,
             left: tokens.floor() as u64,
@@ -279,7 +283,7 @@ impl Lease {
         };
         self.turn_hour(now.hour());
         let hour = self.hour_share().map(|left| RateUse {
-            limit: Limit::PerHour,
+            limit: RateName::SubmitsPerHour,
             most: u64::from(self.rates.per_hour),
             used: self.used_of_hour(now),
             left,

@@ -4,7 +4,7 @@
 //! than its plan's rates, and no request is refused, or waits longer than for two calls to Redis, because Redis is away.
 
 use super::bucket::{TenantBucket, Waiting};
-use super::decision::{Decision, Limit, Moment, Rates, Shortage};
+use super::decision::{Decision, Moment, Rates, Shortage};
 use super::headers::{RATE_LIMIT, RATE_LIMIT_POLICY, policy, rate_limit};
 use super::keyed::KeyedLimit;
 use super::lease::RateUse;
@@ -16,6 +16,7 @@ use super::shared::{Failure, Grant, LeaseRequest, NotRedis, Redis};
 use super::unclaimed::Unclaimed;
 use crate::problem::Problem;
 use actix_web::http::header::HeaderMap;
+use api_types::RateName;
 use domain::id::TenantId;
 use identity::{Caller, Peer};
 use parking_lot::RwLock;
@@ -86,7 +87,7 @@ impl Limiter {
     /// # Errors
     /// `rate_limited` when it has sent too many.
     pub(crate) fn pass(&self, peer: Option<Peer>) -> Result<(), Problem> {
-        self.pass_one_of((&self.peers, Limit::Peer), peer)
+        self.pass_one_of((&self.peers, RateName::PeerRequestsPerSecond), peer)
     }
 
     /// A peer's request to sign in or up, or with an invitation.
@@ -94,12 +95,12 @@ impl Limiter {
     /// # Errors
     /// As [`Self::pass`].
     pub(crate) fn pass_sign_in(&self, peer: Option<Peer>) -> Result<(), Problem> {
-        self.pass_one_of((&self.sign_ins, Limit::PeerSignIns), peer)
+        self.pass_one_of((&self.sign_ins, RateName::PeerSignInsPerSecond), peer)
     }
 
     fn pass_one_of(
         &self,
-        (peers, limit): (&KeyedLimit<Peer>, Limit),
+        (peers, limit): (&KeyedLimit<Peer>, RateName),
         peer: Option<Peer>,
     ) -> Result<(), Problem> {
         let Some(peer) = peer else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! The metrics of rate limits; docs/limits.md lists them.
 
-use super::decision::Limit;
 use super::shared::Cause;
+use api_types::RateName;
 use runtime::metrics::{Counter, CounterVec, Gauge, GaugeVec, counter, gauge};
 
 /// The limiter's metrics.
@@ -41,14 +41,14 @@ impl Metrics {
             replicas: plain_gauge("berth_api_replicas", replicas),
             away: gauge("berth_limit_redis_away", "1 while Redis fails for this cause", &["cause"]),
         };
-        for limit in [Limit::Peer, Limit::PeerSignIns, Limit::PerSecond, Limit::PerHour] {
+        for &limit in RateName::ALL {
             metrics.limited(limit, 0);
         }
         metrics.away_by(None);
         metrics
     }
 
-    pub(super) fn limited(&self, limit: Limit, count: u64) {
+    pub(super) fn limited(&self, limit: RateName, count: u64) {
         self.limited.with(&[limit.as_str()]).inc_by(count);
     }
 

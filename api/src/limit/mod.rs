@@ -20,7 +20,7 @@ mod unclaimed;
 mod upkeep;
 
 pub(crate) use bucket::TenantBucket;
-pub(crate) use decision::{Decision, Limit, Shortage};
+pub(crate) use decision::{Decision, Shortage};
 pub(crate) use lease::RateUse;
 pub(crate) use limiter::Limiter;
 pub(crate) use refusal::of_item;

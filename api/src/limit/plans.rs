@@ -2,7 +2,8 @@
 //!
 //! Read by a tick, never for a request: a tenant over its limit must not cost a look-up each time.
 
-use super::decision::{Limit, Rates};
+use super::decision::Rates;
+use api_types::RateName;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use parking_lot::RwLock;
@@ -22,19 +23,19 @@ impl Plans {
     }
 
     /// The plan that allows more of `limit` than `rates`, and of these the least.
-    pub(super) fn that_lifts(&self, limit: Limit, rates: Rates) -> Option<PlanName> {
+    pub(super) fn that_lifts(&self, limit: RateName, rates: Rates) -> Option<PlanName> {
         let plans = Arc::clone(&self.0.read());
         next(&plans, limit, rates).cloned()
     }
 }
 
-fn next<N>(plans: &[(N, PlanLimits)], limit: Limit, present: Rates) -> Option<&N> {
+fn next<N>(plans: &[(N, PlanLimits)], limit: RateName, present: Rates) -> Option<&N> {
     let of = |rates: Rates| match (limit, rates.per_hour) {
-        (Limit::Peer | Limit::PeerSignIns, _) => 0,
-        (Limit::PerSecond, _) => rates.per_second,
+        (RateName::PeerRequestsPerSecond | RateName::PeerSignInsPerSecond, _) => 0,
+        (RateName::SubmitsPerSecond, _) => rates.per_second,
         // None is more than any.
-        (Limit::PerHour, 0) => u32::MAX,
-        (Limit::PerHour, per_hour) => per_hour,
+        (RateName::SubmitsPerHour, 0) => u32::MAX,
+        (RateName::SubmitsPerHour, per_hour) => per_hour,
     };
     let more = plans.iter().filter(|(_, limits)| of(Rates::from(limits)) > of(present));
     more.min_by_key(|(_, limits)| of(Rates::from(limits))).map(|(name, _)| name)
@@ -56,11 +57,11 @@ mod tests {
             let (_, limits) = plans.iter().find(|(n, _)| *n == name).unwrap();
             next(&plans, limit, Rates::from(limits)).copied()
         };
-        assert_eq!(next(Limit::PerSecond, "free"), Some("small"));
-        assert_eq!(next(Limit::PerHour, "free"), Some("small"));
-        assert_eq!(next(Limit::PerHour, "small"), Some("big"));
-        assert_eq!(next(Limit::PerSecond, "big"), None);
-        assert_eq!(next(Limit::PerHour, "big"), None);
-        assert_eq!(next(Limit::Peer, "free"), None);
+        assert_eq!(next(RateName::SubmitsPerSecond, "free"), Some("small"));
+        assert_eq!(next(RateName::SubmitsPerHour, "free"), Some("small"));
+        assert_eq!(next(RateName::SubmitsPerHour, "small"), Some("big"));
+        assert_eq!(next(RateName::SubmitsPerSecond, "big"), None);
+        assert_eq!(next(RateName::SubmitsPerHour, "big"), None);
+        assert_eq!(next(RateName::PeerRequestsPerSecond, "free"), None);
     }
 }

@@ -1,8 +1,9 @@
 //! The answer to a request that a limit refused: which limit, when to come back, which plan allows more.
 
-use super::decision::{Limit, Rates, Shortage};
+use super::decision::{Rates, Shortage};
 use super::headers::seconds;
 use crate::problem::{Code, Limited, Problem};
+use api_types::RateName;
 use domain::id::PlanName;
 use domain::time::Timestamp;
 use runtime::clock::wall;
@@ -16,17 +17,17 @@ pub(super) fn whole(shortage: Shortage, rates: Rates, lifted_by: Option<&PlanNam
     let Shortage { limit, wait } = shortage;
     let wait = seconds(wait).max(1);
     let mut detail = match limit {
-        Limit::Peer => {
+        RateName::PeerRequestsPerSecond => {
             format!("Too many requests came from your address; come back in {wait} s.")
         }
-        Limit::PeerSignIns => {
+        RateName::PeerSignInsPerSecond => {
             format!("Too many tries to come in came from your address; come back in {wait} s.")
         }
-        Limit::PerSecond => format!(
+        RateName::SubmitsPerSecond => format!(
             "Your plan takes {} submitted tasks a second and {} at once; come back in {wait} s.",
             rates.per_second, rates.burst
         ),
-        Limit::PerHour => format!(
+        RateName::SubmitsPerHour => format!(
             "Your plan takes {} submitted tasks an hour, and this hour has had them; come back in {wait} s.",
             rates.per_hour
         ),
@@ -34,7 +35,7 @@ pub(super) fn whole(shortage: Shortage, rates: Rates, lifted_by: Option<&PlanNam
     if let Some(plan) = lifted_by {
         detail.push_str(&format!(" The plan `{plan}` allows more."));
     }
-    let limited = limited(shortage, lifted_by.map(PlanName::to_string));
+    let limited = limited(shortage, lifted_by.cloned());
     Problem::new(Code::RateLimited, detail).limited(limited)
 }
 
@@ -43,10 +44,10 @@ pub(crate) fn of_item(shortage: Shortage) -> Problem {
     Problem::new(Code::RateLimited, ITEM).limited(limited(shortage, None))
 }
 
-fn limited(shortage: Shortage, lifted_by: Option<String>) -> Limited {
+fn limited(shortage: Shortage, lifted_by: Option<PlanName>) -> Limited {
     let Shortage { limit, wait } = shortage;
     let retry_after = u32::try_from(seconds(wait)).unwrap_or(u32::MAX).max(1);
-    Limited { limit: limit.as_str(), retry_at: later(wall(), wait), retry_after, lifted_by }
+    Limited { limit, retry_at: later(wall(), wait), retry_after, lifted_by }
 }
 
 fn later(now: Timestamp, wait: Duration) -> Timestamp {
@@ -64,12 +65,13 @@ mod tests {
     fn a_refusal_says_which_limit_when_to_come_back_and_what_lifts_it() {
         let rates = Rates { per_second: 10, burst: 20, per_hour: 1000 };
         let plan: PlanName = "default".parse().unwrap();
-        let shortage = Shortage { limit: Limit::PerHour, wait: Duration::from_millis(59_001) };
+        let shortage =
+            Shortage { limit: RateName::SubmitsPerHour, wait: Duration::from_millis(59_001) };
         let problem = whole(shortage, rates, Some(&plan));
         assert_eq!(problem.retry_after(), Some(60));
         assert!(problem.detail().contains("1000 submitted tasks an hour"), "{}", problem.detail());
         assert!(problem.detail().contains("`default` allows more"), "{}", problem.detail());
-        let soon = Shortage { limit: Limit::PerSecond, wait: Duration::from_micros(3) };
+        let soon = Shortage { limit: RateName::SubmitsPerSecond, wait: Duration::from_micros(3) };
         assert_eq!(whole(soon, rates, None).retry_after(), Some(1), "never at once");
         assert_eq!(of_item(soon).code(), Code::RateLimited);
     }

@@ -1,10 +1,9 @@
 //! `GET /healthz` and `GET /readyz`: whether to restart this process, and whether to send it requests.
 
-use crate::answer::{raw_json, to_json};
+use crate::answer::Answer;
 use crate::call::OpenCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use runtime::health::HealthReport;
 
@@ -40,19 +39,19 @@ pub const READY: Doc = Doc {
 ///
 /// # Errors
 /// Only where the answer cannot be written.
-pub async fn live(call: OpenCall) -> Result<HttpResponse, Problem> {
-    response(&call.state.health.live())
+pub async fn live(call: OpenCall) -> Result<Answer<HealthReport>, Problem> {
+    Ok(answer(call.state.health.live()))
 }
 
 /// Answers `/readyz`.
 ///
 /// # Errors
 /// Only where the answer cannot be written.
-pub async fn ready(call: OpenCall) -> Result<HttpResponse, Problem> {
-    response(&call.state.health.ready())
+pub async fn ready(call: OpenCall) -> Result<Answer<HealthReport>, Problem> {
+    Ok(answer(call.state.health.ready()))
 }
 
-fn response(report: &HealthReport) -> Result<HttpResponse, Problem> {
+fn answer(report: HealthReport) -> Answer<HealthReport> {
     let status = if report.ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    Ok(raw_json(status, to_json(report)?))
+    Answer::new(status, report)
 }

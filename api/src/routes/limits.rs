@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::limit;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use api_types::{LimitSource, LimitWarning, Limits, QuotaUse, RateName, RateUse};
+use api_types::{LimitSource, LimitWarning, Limits, QuotaUse, RateUse};
 use domain::plan::Quota;
 use serde_json::value::RawValue;
 use store::event::Warning;
@@ -57,9 +57,8 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
     };
     let now = runtime::clock::wall();
     let rate = |rate: limit::RateUse| {
-        let name = rate_name(rate.limit)?.into();
-        let whole_at = now + rate.whole_in;
-        Some(RateUse { name, limit: rate.most, used: rate.used, left: rate.left, whole_at })
+        let (name, whole_at) = (rate.limit.into(), now + rate.whole_in);
+        RateUse { name, limit: rate.most, used: rate.used, left: rate.left, whole_at }
     };
     let (burst, hour) = state.limiter.rate_uses(&call.bucket).await;
     let source = if size.is_plans { LimitSource::Plan } else { LimitSource::Installation };
@@ -76,20 +75,11 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
         retention_days: u32::from(limits.retention_days).min(state.limits.history_retention_days),
         weight: limits.weight,
         flexible: limits.flexible,
-        rates: [Some(burst), hour].into_iter().flatten().filter_map(rate).collect(),
+        rates: [Some(burst), hour].into_iter().flatten().map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
         warnings: warnings.into_iter().filter_map(view).collect(),
     };
     Ok(limits)
-}
-
-/// `None` for a limit that is no plan's.
-const fn rate_name(limit: limit::Limit) -> Option<RateName> {
-    match limit {
-        limit::Limit::PerSecond => Some(RateName::SubmitsPerSecond),
-        limit::Limit::PerHour => Some(RateName::SubmitsPerHour),
-        limit::Limit::Peer | limit::Limit::PeerSignIns => None,
-    }
 }
 
 /// The database holds only JSON there.

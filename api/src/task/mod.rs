@@ -13,6 +13,6 @@ pub use check::{Origin, Rules};
 pub use findings::Findings;
 pub use pool::usable;
 pub(crate) use text::{check_tenant_name, duration, read, short_text};
-pub use view::{submitted_json, task, task_without_run};
+pub use view::{task, task_without_run};
 pub use warning::Need;
 pub(crate) use warning::{no_pool, schedules_held, warnings};

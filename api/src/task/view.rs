@@ -1,8 +1,6 @@
 //! A task as it is shown.
 
-use crate::answer::to_json;
-use crate::problem::Problem;
-use api_types::{Extensible, Retry, Task, TaskWarning};
+use api_types::{Extensible, Retry, Task};
 use store::task::TaskRecord;
 
 /// The task of a record. What this release cannot read of what it runs is absent.
@@ -50,12 +48,4 @@ pub fn task_without_run(record: TaskRecord) -> Task {
         due_at: record.due_at,
         warnings: Vec::new(),
     }
-}
-
-/// The task as JSON, as whoever submitted it just now is answered.
-///
-/// # Errors
-/// `internal` when it cannot be written, which would be a bug.
-pub fn submitted_json(record: TaskRecord, warnings: Vec<TaskWarning>) -> Result<Vec<u8>, Problem> {
-    to_json(&Task { warnings, ..task(record) })
 }

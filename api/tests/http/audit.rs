@@ -5,55 +5,60 @@ use crate::server::{ALL_SCOPES, Server};
 use crate::users::{JWT, PASSWORD, TEN_SECONDS_LATER, server, sign_in, signed_in, user};
 use api::routes::table::{TABLE, Verb};
 use domain::access::Role;
+use domain::audit::AuditAction;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 44] = [
-    ("key.create", "key.create"),
-    ("key.rotate", "key.rotate"),
-    ("key.revoke", "key.revoke"),
-    ("user.create", "user.create"),
-    ("user.put", "user.put"),
-    ("user.change", "user.change"),
-    ("user.remove", "user.remove"),
-    ("session.sign_in", "session.sign_in"),
-    ("session.refresh", "session.refresh"),
-    ("session.accept", "session.accept"),
-    ("session.sign_out", "session.sign_out"),
-    ("session.end", "session.end"),
-    ("session.password", "session.password"),
-    ("session.sign_up", "session.sign_up"),
-    ("concurrency.put", "concurrency.put"),
-    ("concurrency.delete", "concurrency.delete"),
-    ("schedule.put", "schedule.put"),
-    ("schedule.delete", "schedule.delete"),
-    ("schedule.pause", "schedule.pause"),
-    ("schedule.resume", "schedule.resume"),
-    ("schedule.trigger", "schedule.trigger"),
-    ("schedule.backfill", "schedule.backfill"),
-    ("tenant.create", "tenant.create"),
-    ("tenant.put", "tenant.put"),
-    ("tenant.change", "tenant.change"),
-    ("tenant.suspend", "tenant.suspend"),
-    ("tenant.resume", "tenant.resume"),
-    ("tenant.delete", "tenant.delete"),
-    ("tenant_key.create", "key.create"),
-    ("tenant_key.rotate", "key.rotate"),
-    ("tenant_key.revoke", "key.revoke"),
-    ("tenant_user.create", "user.create"),
-    ("tenant_user.put", "user.put"),
-    ("tenant_user.remove", "user.remove"),
-    ("operator_key.create", "operator_key.create"),
-    ("operator_key.rotate", "operator_key.rotate"),
-    ("operator_key.revoke", "operator_key.revoke"),
-    ("restore.resume", "installation.resume"),
-    ("plan.put", "plan.put"),
-    ("plan.delete", "plan.delete"),
-    ("pool.set", "pool.set"),
-    ("pool.delete", "pool.delete"),
-    ("pool.pause", "pool.pause"),
-    ("pool.resume", "pool.resume"),
+const AUDITED: [(&str, AuditAction); 44] = [
+    ("key.create", AuditAction::KeyCreate),
+    ("key.rotate", AuditAction::KeyRotate),
+    ("key.revoke", AuditAction::KeyRevoke),
+    ("user.create", AuditAction::UserCreate),
+    ("user.put", AuditAction::UserPut),
+    ("user.change", AuditAction::UserChange),
+    ("user.remove", AuditAction::UserRemove),
+    ("session.sign_in", AuditAction::SessionSignIn),
+    ("session.refresh", AuditAction::SessionRefresh),
+    ("session.accept", AuditAction::SessionAccept),
+    ("session.sign_out", AuditAction::SessionSignOut),
+    ("session.end", AuditAction::SessionEnd),
+    ("session.password", AuditAction::SessionPassword),
+    ("session.sign_up", AuditAction::SessionSignUp),
+    ("concurrency.put", AuditAction::ConcurrencyPut),
+    ("concurrency.delete", AuditAction::ConcurrencyDelete),
+    ("schedule.put", AuditAction::SchedulePut),
+    ("schedule.delete", AuditAction::ScheduleDelete),
+    ("schedule.pause", AuditAction::SchedulePause),
+    ("schedule.resume", AuditAction::ScheduleResume),
+    ("schedule.trigger", AuditAction::ScheduleTrigger),
+    ("schedule.backfill", AuditAction::ScheduleBackfill),
+    ("tenant.create", AuditAction::TenantCreate),
+    ("tenant.put", AuditAction::TenantPut),
+    ("tenant.change", AuditAction::TenantChange),
+    ("tenant.suspend", AuditAction::TenantSuspend),
+    ("tenant.resume", AuditAction::TenantResume),
+    ("tenant.delete", AuditAction::TenantDelete),
+    ("tenant_key.create", AuditAction::KeyCreate),
+    ("tenant_key.rotate", AuditAction::KeyRotate),
+    ("tenant_key.revoke", AuditAction::KeyRevoke),
+    ("tenant_user.create", AuditAction::UserCreate),
+    ("tenant_user.put", AuditAction::UserPut),
+    ("tenant_user.remove", AuditAction::UserRemove),
+    ("operator_key.create", AuditAction::OperatorKeyCreate),
+    ("operator_key.rotate", AuditAction::OperatorKeyRotate),
+    ("operator_key.revoke", AuditAction::OperatorKeyRevoke),
+    ("restore.resume", AuditAction::InstallationResume),
+    ("plan.put", AuditAction::PlanPut),
+    ("plan.delete", AuditAction::PlanDelete),
+    ("pool.set", AuditAction::PoolSet),
+    ("pool.delete", AuditAction::PoolDelete),
+    ("pool.pause", AuditAction::PoolPause),
+    ("pool.resume", AuditAction::PoolResume),
 ];
+
+/// Actions of no route, or of a refused call.
+const OF_NO_ROUTE: [AuditAction; 3] =
+    [AuditAction::SessionRefused, AuditAction::SessionReused, AuditAction::TenantPurge];
 
 /// Nouns of the routes that only operators call.
 const OF_OPERATORS: [&str; 7] =
@@ -63,7 +68,7 @@ const OF_OPERATORS: [&str; 7] =
 fn declared(of_operators: bool) -> Vec<&'static str> {
     let is_theirs = |name: &str| OF_OPERATORS.contains(&name.split('.').next().unwrap());
     let routes = AUDITED.iter().filter(|(name, _)| is_theirs(name) == of_operators);
-    let mut actions: Vec<_> = routes.map(|(_, action)| *action).collect();
+    let mut actions: Vec<_> = routes.map(|(_, action)| action.as_str()).collect();
     actions.sort_unstable();
     actions
 }
@@ -85,6 +90,22 @@ fn every_route_that_changes_something_says_as_what_it_is_audited() {
     for (name, _) in &AUDITED {
         assert!(TABLE.iter().any(|endpoint| endpoint.name == *name), "{name} is no route");
     }
+    for action in AuditAction::ALL {
+        let of_a_route = AUDITED.iter().any(|(_, audited)| audited == action);
+        assert!(of_a_route != OF_NO_ROUTE.contains(action), "{action}");
+    }
+}
+
+#[tokio::test]
+async fn what_another_version_wrote_is_shown_as_it_is() {
+    let server = Server::start().await;
+    let sql = "insert into audit (id, tenant_id, actor_kind, action, target_kind)
+        select gen_random_uuid(), id, 'system', 'safe.open', 'safe' from tenant where name = 'first'";
+    server.db.sql(sql).await.unwrap();
+    let page = server.get("/v1/audit?action=safe.open").await.json();
+    let shown = |name: &str| page["data"][0][name].clone();
+    assert_eq!(shown("action"), "safe.open");
+    assert_eq!(shown("target"), json!({"kind": "safe", "id": null}));
 }
 
 /// Rows of the audit, oldest first, as whoever has this credential reads them there.

@@ -290,7 +290,7 @@ async fn limits_are_shown_with_what_is_used_and_with_warnings() {
     let scheduler = SchedulerDb::connect(&config(&server.db, &[]).database).unwrap();
     for _ in 0..2 {
         let (mut count, limit) = (Count::default(), Duration::from_secs(5));
-        let counting = store::tenant::count_slice(&scheduler, tenant, (&mut count, 10), limit);
+        let counting = store::tenant::count_slice(&scheduler, tenant, &mut count, 10, limit);
         let holding = counting.await.unwrap();
         store::tenant::tell_nearly_used(&scheduler, tenant, holding).await.unwrap();
     }

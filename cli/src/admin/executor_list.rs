@@ -63,7 +63,7 @@ fn cells(executor: &Executor, now: Timestamp) -> [String; 10] {
         None => "active".to_owned(),
     };
     [
-        executor.id.clone(),
+        executor.id.to_string(),
         executor.pool.to_string(),
         state,
         executor.running.to_string(),

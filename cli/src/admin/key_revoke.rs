@@ -1,7 +1,7 @@
 //! `berth admin key revoke`.
 
 use super::tenant_show::id_of;
-use crate::customer::{Connection, key_id, operator_failure};
+use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use client::KeyId;
@@ -11,7 +11,6 @@ use client::KeyId;
 #[command(after_help = "Example:\n  berth admin key revoke --tenant acme q2mnv5c7xk3a")]
 pub struct KeyRevokeArguments {
     /// Key id: the third part of the key.
-    #[arg(value_parser = key_id)]
     pub id: KeyId,
     /// Name or id of the tenant.
     #[arg(long, value_name = "NAME|ID")]

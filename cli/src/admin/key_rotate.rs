@@ -1,7 +1,7 @@
 //! `berth admin key rotate`.
 
 use super::tenant_show::id_of;
-use crate::customer::{Connection, key_id, operator_failure, show_key};
+use crate::customer::{Connection, operator_failure, show_key};
 use crate::failure::Failure;
 use crate::lifetime::overlap;
 use crate::output::{self, Format, age};
@@ -16,7 +16,6 @@ use runtime::clock;
 )]
 pub struct KeyRotateArguments {
     /// Key id: the third part of the key.
-    #[arg(value_parser = key_id)]
     pub id: KeyId,
     /// Name or id of the tenant.
     #[arg(long, value_name = "NAME|ID")]

@@ -1,6 +1,6 @@
 //! `berth admin operator-key revoke`.
 
-use crate::customer::{Connection, key_id, operator_failure};
+use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use client::KeyId;
@@ -10,7 +10,6 @@ use client::KeyId;
 #[command(after_help = "Example:\n  berth admin operator-key revoke q2mnv5c7xk3a")]
 pub struct OperatorKeyRevokeArguments {
     /// Key id: the third part of the key.
-    #[arg(value_parser = key_id)]
     pub id: KeyId,
 }
 

@@ -1,7 +1,7 @@
 //! `berth admin operator-key rotate`.
 
 use super::operator_key_create::show;
-use crate::customer::{Connection, key_id, operator_failure};
+use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::lifetime::overlap;
 use crate::output::{self, Format, age};
@@ -14,7 +14,6 @@ use runtime::clock;
 #[command(after_help = "Example:\n  berth admin operator-key rotate q2mnv5c7xk3a --overlap 1h")]
 pub struct OperatorKeyRotateArguments {
     /// Key id: the third part of the key.
-    #[arg(value_parser = key_id)]
     pub id: KeyId,
     /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d. Default: 24h.
     #[arg(long, value_name = "DURATION", value_parser = overlap)]

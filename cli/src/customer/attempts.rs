@@ -59,7 +59,7 @@ fn row(attempt: &Attempt, now: Timestamp) -> [String; 8] {
         attempt.attempt.to_string(),
         attempt.state.to_string(),
         counts.to_owned(),
-        attempt.executor.clone().unwrap_or_default(),
+        attempt.executor.as_ref().map(ToString::to_string).unwrap_or_default(),
         age::ago(attempt.placed_at, now),
         age::exact(attempt.ended_at.unwrap_or(now) - attempt.placed_at),
         exit,

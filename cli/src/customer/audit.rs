@@ -5,7 +5,7 @@ use super::pages::PageArguments;
 use crate::failure::Failure;
 use crate::output::Table;
 use chrono::SecondsFormat;
-use client::{ActorId, AuditEntry, AuditFilter, PageRequest, TargetId};
+use client::{ActorId, AuditAction, AuditEntry, AuditFilter, Extensible, PageRequest};
 use domain::time::Timestamp;
 
 /// Which rows.
@@ -17,7 +17,7 @@ pub struct AuditArguments {
     pub actor: Option<ActorId>,
     /// Action, such as key.create.
     #[arg(long)]
-    pub action: Option<String>,
+    pub action: Option<Extensible<AuditAction>>,
     /// At or after this time (RFC 3339).
     #[arg(long, value_name = "TIME")]
     pub from: Option<Timestamp>,
@@ -46,13 +46,14 @@ pub async fn run(connection: &Connection, arguments: &AuditArguments) -> Result<
 fn row(entry: &AuditEntry) -> [String; 6] {
     let actor =
         entry.actor.id.as_ref().map_or_else(|| entry.actor.kind.to_string(), ToString::to_string);
-    let target = entry.target.id.as_ref().map_or(entry.target.kind.as_str(), TargetId::as_str);
+    let target =
+        entry.target.id.as_ref().map_or_else(|| entry.target.kind.to_string(), ToString::to_string);
     [
         entry.position.map(|position| position.to_string()).unwrap_or_default(),
         entry.at.to_rfc3339_opts(SecondsFormat::Secs, true),
         actor,
-        entry.action.clone(),
-        target.to_owned(),
+        entry.action.to_string(),
+        target,
         entry.request_id.as_ref().map(ToString::to_string).unwrap_or_default(),
     ]
 }

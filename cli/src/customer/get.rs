@@ -94,7 +94,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.some("run", task.run.as_ref().map(runs));
     details.row("resources", resources(task));
     details.row("pool", &task.pool);
-    details.some("executor", task.executor.as_deref());
+    details.some("executor", task.executor.as_ref());
     details.some("schedule", schedule(task));
     details.some("rerun of", task.rerun_of);
     let (failed, most) = (task.failures, task.max_attempts);

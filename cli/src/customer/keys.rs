@@ -12,7 +12,6 @@ use client::{ApiKey, Extensible, KeyId, NewApiKey, PageRequest};
 use domain::access::Scope;
 use domain::time::Timestamp;
 use runtime::clock;
-use std::convert::Infallible;
 
 /// A key to make.
 #[derive(Debug, clap::Args)]
@@ -36,7 +35,6 @@ pub struct KeysCreateArguments {
 #[command(after_help = "Example:\n  berth keys rotate q2mnv5c7xk3a --overlap 1h")]
 pub struct KeysRotateArguments {
     /// Key id: the third part of the key.
-    #[arg(value_parser = key_id)]
     pub id: KeyId,
     /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d. Default: 24h.
     #[arg(long, value_name = "DURATION", value_parser = overlap)]
@@ -48,13 +46,7 @@ pub struct KeysRotateArguments {
 #[command(after_help = "Example:\n  berth keys revoke q2mnv5c7xk3a")]
 pub struct KeysRevokeArguments {
     /// Key id: the third part of the key.
-    #[arg(value_parser = key_id)]
     pub id: KeyId,
-}
-
-/// The id of a key, as it is typed. The server says whether there is one.
-pub(crate) fn key_id(text: &str) -> Result<KeyId, Infallible> {
-    Ok(KeyId::from(text))
 }
 
 /// Columns of a list of keys.

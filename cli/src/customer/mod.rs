@@ -56,7 +56,7 @@ pub use keys::{
     COLUMNS as KEY_COLUMNS, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
     create as keys_create, list as keys_list, revoke as keys_revoke, rotate as keys_rotate,
 };
-pub(crate) use keys::{key_id, row as key_row, show as show_key};
+pub(crate) use keys::{row as key_row, show as show_key};
 pub use limits::run as limits;
 pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};

@@ -3,7 +3,7 @@
 use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
-use client::{ApiResponse, ClientError, Page, PageRequest};
+use client::{ApiResponse, ClientError, Cursor, Page, PageRequest};
 
 /// Rows of a page when nothing is said, as the API has it.
 const USUAL_LIMIT: u32 = 50;
@@ -16,7 +16,7 @@ pub struct PageArguments {
     pub limit: Option<u32>,
     /// Cursor of the next page.
     #[arg(long)]
-    pub cursor: Option<String>,
+    pub cursor: Option<Cursor>,
     /// All pages.
     #[arg(long)]
     pub all: bool,

@@ -6,7 +6,13 @@ use super::ended::how;
 use crate::output::age;
 use client::{Explanation, Extensible};
 use domain::explain::{Basis, KeyUse, Reason, Turn};
+use domain::id::ExecutorId;
 use domain::time::Timestamp;
+
+/// The name of an executor, if it has one.
+fn named(executor: Option<&ExecutorId>) -> &str {
+    executor.map_or("an executor", ExecutorId::as_str)
+}
 
 /// A reason as a sentence for people.
 pub(super) fn because(reason: &Extensible<Reason>, explanation: &Explanation) -> String {
@@ -19,7 +25,6 @@ pub(super) fn because(reason: &Extensible<Reason>, explanation: &Explanation) ->
     };
     let now = explanation.at;
     let when = |at: &Timestamp| age::ago(*at, now);
-    let on = |executor: &Option<String>| executor.clone().unwrap_or_else(|| "an executor".into());
     match reason {
         Reason::Due { at } => format!("It is due {}.", ahead(*at, now)),
         Reason::Retry { at, failures, max_attempts, last_outcome, last_reason } => {
@@ -80,10 +85,14 @@ pub(super) fn because(reason: &Extensible<Reason>, explanation: &Explanation) ->
             age::short(*until - now)
         ),
         Reason::Running { attempt, executor, since } => {
-            format!("It runs: attempt {attempt} began {} on {}.", when(since), on(executor))
+            format!(
+                "It runs: attempt {attempt} began {} on {}.",
+                when(since),
+                named(executor.as_ref())
+            )
         }
         Reason::Stopping { executor, .. } => {
-            format!("A stop was requested; {} must confirm.", on(executor))
+            format!("A stop was requested; {} must confirm.", named(executor.as_ref()))
         }
         Reason::Ended { at, exit_code, because } => {
             let how = how(&explanation.state, *exit_code, because.as_deref());

@@ -93,6 +93,6 @@ fn row(task: &Task, now: Timestamp) -> [String; 6] {
         task.state.to_string(),
         attempts(task),
         age::short(task.finished_at.unwrap_or(now) - task.created_at),
-        task.executor.clone().unwrap_or_default(),
+        task.executor.as_ref().map(ToString::to_string).unwrap_or_default(),
     ]
 }

@@ -1,6 +1,6 @@
 //! Filters of the audit.
 
-use api_types::ActorId;
+use api_types::{ActorId, AuditAction, Extensible};
 use domain::time::Timestamp;
 
 /// Which rows: those that fit all that is given.
@@ -9,7 +9,7 @@ pub struct AuditFilter {
     /// Done by this key or user.
     pub actor: Option<ActorId>,
     /// Of this action.
-    pub action: Option<String>,
+    pub action: Option<Extensible<AuditAction>>,
     /// At or after this time.
     pub from: Option<Timestamp>,
     /// Before this time.
@@ -23,7 +23,7 @@ impl AuditFilter {
         };
         [
             ("actor", self.actor.as_ref().map(ToString::to_string)),
-            ("action", self.action.clone()),
+            ("action", self.action.as_ref().map(ToString::to_string)),
             ("from", time(self.from)),
             ("to", time(self.to)),
         ]

@@ -2,7 +2,44 @@
 
 use super::operator_name::OperatorName;
 use crate::id::{PublicKeyId, RequestId, SignInId, UserId};
+use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// Kind of an actor.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    /// An operator, by an operator key or with a command on the database.
+    Operator,
+    /// An API key.
+    Key,
+    /// A signed-in user.
+    User,
+    /// No good credential.
+    Nobody,
+    /// The platform itself.
+    System,
+}
+
+impl ActorKind {
+    /// Its name in JSON and SQL.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
 
 /// The actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,15 +59,15 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Its kind, in JSON and SQL.
+    /// Its kind.
     #[must_use]
-    pub const fn kind(self) -> &'static str {
+    pub const fn kind(self) -> ActorKind {
         match self {
-            Self::Operator(_) | Self::Command(_) => "operator",
-            Self::Key(_) => "key",
-            Self::User(..) => "user",
-            Self::Nobody => "nobody",
-            Self::System => "system",
+            Self::Operator(_) | Self::Command(_) => ActorKind::Operator,
+            Self::Key(_) => ActorKind::Key,
+            Self::User(..) => ActorKind::User,
+            Self::Nobody => ActorKind::Nobody,
+            Self::System => ActorKind::System,
         }
     }
 
@@ -61,7 +98,7 @@ impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id() {
             Some(id) => f.write_str(&id),
-            None => f.write_str(self.kind()),
+            None => self.kind().fmt(f),
         }
     }
 }
@@ -105,7 +142,10 @@ mod tests {
     #[test]
     fn an_operator_with_a_command_is_named_and_is_no_key() {
         let by = By::command("ann".parse().unwrap());
-        assert_eq!((by.actor.kind(), by.actor.key_id(), by.request), ("operator", None, None));
+        assert_eq!(
+            (by.actor.kind(), by.actor.key_id(), by.request),
+            (ActorKind::Operator, None, None)
+        );
         assert_eq!(by.actor.id().as_deref(), Some("operator:ann"));
         assert_eq!(by.actor.to_string(), "operator:ann");
     }

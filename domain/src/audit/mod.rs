@@ -4,6 +4,7 @@
 //! because rows commit in another order than they are written. [`seal`] links a row to the previous one, [`Verifier`]
 //! checks a chain.
 
+mod action;
 mod actor_id;
 mod by;
 mod entry;
@@ -11,8 +12,9 @@ mod operator_name;
 mod seal;
 mod verify;
 
+pub use action::{AuditAction, TargetKind};
 pub use actor_id::{ActorId, CredentialId};
-pub use by::{Actor, By};
+pub use by::{Actor, ActorKind, By};
 pub use entry::{Entry, PLATFORM};
 pub use operator_name::{OperatorName, ParseOperatorNameError};
 pub use seal::{Seal, seal};

@@ -1,6 +1,6 @@
 //! Reasons of an explanation.
 
-use crate::id::{PoolName, TaskId};
+use crate::id::{ExecutorId, PoolName, TaskId};
 use crate::resources::Dimension;
 use crate::task::{AttemptOutcome, State};
 use crate::time::Timestamp;
@@ -104,7 +104,7 @@ pub enum Reason {
         /// Which attempt, 1 upwards.
         attempt: u32,
         /// Name of the executor.
-        executor: Option<String>,
+        executor: Option<ExecutorId>,
         /// When it was placed.
         since: Timestamp,
     },
@@ -113,7 +113,7 @@ pub enum Reason {
         /// Which attempt, 1 upwards.
         attempt: u32,
         /// Name of the executor, who has to confirm.
-        executor: Option<String>,
+        executor: Option<ExecutorId>,
         /// When it was placed.
         since: Timestamp,
     },

@@ -34,6 +34,14 @@ impl Stream {
     }
 }
 
+/// Room that is reserved on an executor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reserved {
+    /// Number of the assignment.
+    pub assignment: u64,
+    pub port_first: u32,
+}
+
 /// One connected executor.
 #[derive(Debug)]
 pub(crate) struct ExecutorConnection {
@@ -107,12 +115,12 @@ impl ExecutorConnection {
     }
 
     /// Reserves room for a placement; `None` if there is none.
-    pub(crate) fn reserve(&mut self, need: Resources, now: Duration) -> Option<(u64, u32)> {
+    pub(crate) fn reserve(&mut self, need: Resources, now: Duration) -> Option<Reserved> {
         let port_first = self.room.acquire(need)?;
         self.conduct.given(now);
         let assignment = self.next_assignment;
         self.next_assignment += 1;
-        Some((assignment, port_first))
+        Some(Reserved { assignment, port_first })
     }
 
     /// Releases room.

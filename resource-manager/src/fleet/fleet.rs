@@ -1,6 +1,6 @@
 //! All connected executors behind one lock, held for microseconds and never over an await.
 
-use super::executor_connection::{ExecutorConnection, Stream};
+use super::executor_connection::{ExecutorConnection, Reserved, Stream};
 use super::lease::{HeldLease, origin_of};
 use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
@@ -25,6 +25,8 @@ use tracing::warn;
 /// A hint that was given room in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement {
+    /// Of its hint, among those that were to be placed.
+    pub index: usize,
     pub hint: Hint,
     pub session: SessionId,
     pub epoch: Epoch,
@@ -33,7 +35,18 @@ pub(crate) struct Placement {
 }
 
 /// A placement and the lease that its claim was granted.
-pub(crate) type Grant = (Placement, Placed);
+pub(crate) struct Grant {
+    pub placement: Placement,
+    pub placed: Placed,
+}
+
+/// What was not sent of grants.
+pub(crate) struct Unsent {
+    /// Streams whose send failed.
+    pub broken: Vec<Stream>,
+    /// Leases whose executor has left.
+    pub leases: Vec<LeaseKey>,
+}
 
 /// A lease that left memory.
 #[derive(Debug, Clone)]
@@ -212,16 +225,17 @@ impl Fleet {
         held.map(|(session, _)| *session).collect()
     }
 
-    /// Reserves room for `hints` that fit, largest first; returns them with their index in `hints`.
-    pub(crate) fn place(&self, pool: &PoolName, hints: &[Hint]) -> Vec<(usize, Placement)> {
+    /// Reserves room for `hints` that fit, largest first.
+    pub(crate) fn place(&self, pool: &PoolName, hints: &[Hint]) -> Vec<Placement> {
         let (mut inner, now) = (self.inner.lock(), self.now());
         let (sessions, mut nodes, drivers) = inner.nodes(pool, now);
         let mut order: Vec<usize> = (0..hints.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(hints[*at].resources.slots()));
         let mut placed = Vec::new();
         let mut too_large: Option<(Option<DriverName>, Resources)> = None;
-        for at in order {
-            let (driver, need) = (hints[at].driver, hints[at].resources);
+        for index in order {
+            let hint = hints[index];
+            let (driver, need) = (hint.driver, hint.resources);
             // A size that did not fit is not tried again: a full pool costs one check per size.
             if too_large == Some((driver, need)) {
                 continue;
@@ -232,18 +246,12 @@ impl Fleet {
             };
             let session = sessions[node];
             let Some(connection) = inner.connections.get_mut(&session) else { continue };
-            let Some((assignment, port_first)) = connection.reserve(need, now) else { continue };
+            let Some(Reserved { assignment, port_first }) = connection.reserve(need, now) else {
+                continue;
+            };
             nodes[node] = connection.node(now);
-            placed.push((
-                at,
-                Placement {
-                    hint: hints[at],
-                    session,
-                    epoch: connection.epoch,
-                    assignment,
-                    port_first,
-                },
-            ));
+            let epoch = connection.epoch;
+            placed.push(Placement { index, hint, session, epoch, assignment, port_first });
         }
         placed
     }
@@ -319,22 +327,23 @@ impl Fleet {
         self.changed.notify_one();
     }
 
-    /// Adds granted leases and sends them to the executors, in the order of assignment numbers. Returns streams whose
-    /// send failed, and leases that were not sent because their executor has left.
-    pub(crate) fn assign(&self, mut grants: Vec<Grant>) -> (Vec<Stream>, Vec<LeaseKey>) {
-        grants.sort_by_key(|(placement, _)| (placement.session, placement.assignment));
-        let (mut broken, mut unsent) = (Vec::new(), Vec::new());
+    /// Adds granted leases and sends them to the executors, in the order of assignment numbers. Returns what was not sent.
+    pub(crate) fn assign(&self, mut grants: Vec<Grant>) -> Unsent {
+        grants.sort_by_key(|grant| (grant.placement.session, grant.placement.assignment));
+        let mut unsent = Unsent { broken: Vec::new(), leases: Vec::new() };
         let mut inner = self.inner.lock();
         let mut grants = grants.into_iter().peekable();
-        while let Some((session, epoch)) = grants.peek().map(|(p, _)| (p.session, p.epoch)) {
-            let of_session = iter::from_fn(|| grants.next_if(|(p, _)| p.session == session));
+        while let Some(Placement { session, epoch, .. }) = grants.peek().map(|next| next.placement)
+        {
+            let of_session =
+                iter::from_fn(|| grants.next_if(|next| next.placement.session == session));
             let connection = inner.connections.get_mut(&session);
             let Some(connection) = connection.filter(|connection| connection.epoch == epoch) else {
-                unsent.extend(of_session.map(|(_, placed)| placed.lease));
+                unsent.leases.extend(of_session.map(|grant| grant.placed.lease));
                 continue;
             };
             let (mut assignments, mut bytes, mut sent) = (Vec::new(), 0, true);
-            for (placement, placed) in of_session {
+            for Grant { placement, placed } in of_session {
                 let lease =
                     HeldLease::of_placed(&placed, placement.hint.resources, placement.port_first);
                 connection.leases.insert(placed.lease, lease);
@@ -353,7 +362,7 @@ impl Fleet {
                 sent &= connection.stream.send(Assignments { assignments });
             }
             if !sent {
-                broken.push(connection.stream.clone());
+                unsent.broken.push(connection.stream.clone());
             }
             let pool = connection.pool.clone();
             inner.placed.insert(pool, clock::monotonic());
@@ -362,7 +371,7 @@ impl Fleet {
             inner.connections.values().map(|connection| connection.leases.len()).sum::<usize>()
                 as f64,
         );
-        (broken, unsent)
+        unsent
     }
 
     /// Returns a copy of a lease and marks it as ending, so that a heartbeat does not end it too.

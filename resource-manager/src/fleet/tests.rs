@@ -1,6 +1,6 @@
 //! What the fleet keeps of executors and their leases.
 
-use super::{Fleet, Placement, Stream};
+use super::{Fleet, Grant, Placement, Stream};
 use crate::testing::{FakeExecutor, FakeTask, World, connect, disconnect};
 use bus::Hint;
 use domain::epoch::Epoch;
@@ -21,7 +21,7 @@ fn pool() -> PoolName {
 }
 
 fn place(fleet: &Fleet, hints: &[Hint]) -> Vec<Placement> {
-    fleet.place(&pool(), hints).into_iter().map(|(_, placement)| placement).collect()
+    fleet.place(&pool(), hints)
 }
 
 /// As the database grants it.
@@ -48,10 +48,11 @@ fn granted(placement: &Placement) -> Placed {
 /// Places these and holds them; the leases.
 fn hold(fleet: &Fleet, hints: &[Hint]) -> Vec<LeaseKey> {
     let placements = place(fleet, hints);
-    let grants: Vec<_> = placements.into_iter().map(|p| (p, granted(&p))).collect();
-    let leases = grants.iter().map(|(_, placed)| placed.lease).collect();
-    let (broken, unsent) = fleet.assign(grants);
-    assert!(broken.is_empty() && unsent.is_empty());
+    let grant = |placement| Grant { placement, placed: granted(&placement) };
+    let grants: Vec<_> = placements.into_iter().map(grant).collect();
+    let leases = grants.iter().map(|grant| grant.placed.lease).collect();
+    let unsent = fleet.assign(grants);
+    assert!(unsent.broken.is_empty() && unsent.leases.is_empty());
     leases
 }
 
@@ -61,7 +62,7 @@ fn the_largest_is_placed_first_and_what_is_left_goes_to_the_small() {
     let _executor = FakeExecutor::connect(&world, "one", PREMIUM);
     let sizes = [Tier::Basic, Tier::Premium, Tier::Basic];
     let hints = sizes.map(|tier| world.store.add(FakeTask::of(tier)));
-    let placed: Vec<usize> = world.fleet.place(&pool(), &hints).iter().map(|(at, _)| *at).collect();
+    let placed: Vec<usize> = place(&world.fleet, &hints).iter().map(|p| p.index).collect();
     assert_eq!(placed, [1], "it fills the executor");
 }
 
@@ -173,7 +174,7 @@ fn messages_stay_within_half_of_the_limit_however_large_the_tasks_are() {
     let run = || StoredRun::Unread("x".repeat(RUN));
     let grants = place(&world.fleet, &hints)
         .into_iter()
-        .map(|placement| (placement, Placed { run: run(), ..granted(&placement) }));
+        .map(|placement| Grant { placement, placed: Placed { run: run(), ..granted(&placement) } });
     world.fleet.assign(grants.collect());
     let (mut messages, mut tasks) = (0, 0);
     while let Some(protocol::to_executor::Message::Assignments(sent)) = executor.message() {

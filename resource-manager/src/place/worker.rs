@@ -135,8 +135,7 @@ impl<S: LeaseStore> PoolWorker<S> {
         if placements.is_empty() {
             return;
         }
-        let (places, placements): (Vec<usize>, Vec<Placement>) = placements.into_iter().unzip();
-        let taken = round.in_hand.remove(places);
+        let taken = round.in_hand.remove(placements.iter().map(|placed| placed.index).collect());
         CLAIM_SIZE.observe(placements.len() as f64);
         let span = info_span!("task.place", pool = %self.pool, tasks = placements.len());
         match self.claim(&placements).instrument(span).await {
@@ -171,12 +170,12 @@ impl<S: LeaseStore> PoolWorker<S> {
             });
             // The loser must not touch the winner's grant: granted and never sent, it would not run.
             match won.then(|| by_task.remove(&placement.hint.dispatch.task)).flatten() {
-                Some(placed) => grants.push((*placement, placed)),
+                Some(placed) => grants.push(Grant { placement: *placement, placed }),
                 None => refused.push(*placement),
             }
         }
         PLACED.inc_by(grants.len() as u64);
-        for (_, placed) in &grants {
+        for Grant { placed, .. } in &grants {
             WAITED.observe(placed.waited_ms.max(0) as f64 / 1000.0);
             let (lease, trace) = (placed.lease, placed.traceparent.as_deref().unwrap_or_default());
             debug!(task.id = %lease.task, lease.attempt, placed.waited_ms, trace, "Task `{}` is running", lease.task);
@@ -185,14 +184,14 @@ impl<S: LeaseStore> PoolWorker<S> {
         let count = grants.len();
         let traced: Vec<_> = grants
             .iter()
-            .filter_map(|(_, placed)| {
+            .filter_map(|Grant { placed, .. }| {
                 let submit = placed.traceparent.as_deref();
                 let is_own = submitted_under(submit).is_none();
                 let submit = trace_of(placed.lease.task, submit)?;
                 Some((submit, is_own, placed.lease, placed.waited_ms))
             })
             .collect();
-        let (broken, unsent) = self.fleet.assign(grants);
+        let unsent = self.fleet.assign(grants);
         // Sent assignments cannot fail: only a kill is useful here.
         ASSIGNED.hit().await.ok();
         for (submit, is_own, lease, waited_ms) in traced {
@@ -200,11 +199,11 @@ impl<S: LeaseStore> PoolWorker<S> {
                 trace::placed(submit, is_own, &lease, waited_ms, began);
             }
         }
-        for stream in broken {
+        for stream in unsent.broken {
             debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");
             self.fleet.disconnect(&stream);
         }
-        self.return_unsent(&unsent).await;
+        self.return_unsent(&unsent.leases).await;
         // After the grants are sent, which are urgent. Most of these are stale and stay unchanged. One whose executor
         // just left is still queued and is dispatched again now, not after the sweep.
         self.unqueue(refused.iter().map(|placement| placement.hint)).await;

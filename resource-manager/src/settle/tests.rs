@@ -2,7 +2,7 @@
 
 use super::{Reported, Settler};
 use crate::ends::Ends;
-use crate::fleet::{Fleet, Placement};
+use crate::fleet::{Fleet, Grant, Placement};
 use crate::output::{self, OutputWriter};
 use crate::retry::Budgets;
 use crate::testing::{FakeExecutor, FakeTask, World, quiet};
@@ -116,8 +116,7 @@ impl Settling {
 /// Grants the task a lease on whichever executor the fleet chooses.
 async fn grant(world: &World, hint: &Hint) -> LeaseKey {
     use crate::lease_store::LeaseStore;
-    let placements: Vec<Placement> =
-        world.fleet.place(&"default".parse().unwrap(), &[*hint]).into_iter().map(|p| p.1).collect();
+    let placements = world.fleet.place(&"default".parse().unwrap(), &[*hint]);
     let claims: Vec<_> = placements.iter().map(Placement::claim).collect();
     let granted = world
         .store
@@ -125,7 +124,8 @@ async fn grant(world: &World, hint: &Hint) -> LeaseKey {
         .await
         .unwrap();
     let lease = granted[0].lease;
-    world.fleet.assign(placements.into_iter().zip(granted).collect());
+    let grants = placements.into_iter().zip(granted);
+    world.fleet.assign(grants.map(|(placement, placed)| Grant { placement, placed }).collect());
     lease
 }
 

@@ -57,9 +57,9 @@ impl QuotaTick {
             self.round = Round::default();
             return Ok(TickOutcome::idle(0));
         };
-        let most = (&mut self.round.count, backlog);
-        let counted = match store::tenant::count_slice(&self.db, tenant, most, LONGEST_SLICE).await
-        {
+        let (db, count) = (&self.db, &mut self.round.count);
+        let slice = store::tenant::count_slice(db, tenant, count, backlog, LONGEST_SLICE);
+        let counted = match slice.await {
             Ok(None) => 0,
             Ok(counted) => self.judge(tenant, counted).await?,
             Err(StoreError::Timeout) => {

@@ -9,8 +9,8 @@ mod seal;
 mod write;
 
 pub use chain::{chains, head, links};
-pub use domain::audit::{Actor, By};
+pub use domain::audit::{Actor, AuditAction, By};
 pub use find::{AuditFilter, AuditRecord, find, find_for_operator};
 pub use seal::seal_batch;
-pub use write::{Act, Object, write};
+pub use write::{Act, write};
 pub(crate) use write::{record, record_and_commit};

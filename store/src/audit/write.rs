@@ -2,27 +2,18 @@
 
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
-use domain::audit::By;
+use domain::audit::{AuditAction, By};
 use domain::id::{AuditId, TenantId};
 use serde_json::Value;
 use sqlx::PgConnection;
 
-/// The thing that was changed.
-#[derive(Debug, Clone)]
-pub struct Object {
-    /// Its kind, such as `key`.
-    pub kind: &'static str,
-    /// Which one; nothing where nobody knows.
-    pub id: Option<String>,
-}
-
 /// What was done. No secret may be in it.
 #[derive(Debug, Clone)]
 pub struct Act {
-    /// The route's name, such as `key.create`; or what was tried, such as `session.refused`.
-    pub action: &'static str,
-    /// To what.
-    pub object: Object,
+    /// The action; it says the kind of its target.
+    pub action: AuditAction,
+    /// To which one; `None` if unknown.
+    pub target: Option<String>,
     /// What it was; nothing where it was not there.
     pub before: Option<Value>,
     /// What it is now; nothing where it is gone.
@@ -30,10 +21,9 @@ pub struct Act {
 }
 
 impl Act {
-    /// Something was done to the `kind` called `id`.
-    pub fn new(action: &'static str, kind: &'static str, id: impl ToString) -> Self {
-        let object = Object { kind, id: Some(id.to_string()) };
-        Self { action, object, before: None, after: None }
+    /// It was done to the `target`.
+    pub fn new(action: AuditAction, target: impl ToString) -> Self {
+        Self { action, target: Some(target.to_string()), before: None, after: None }
     }
 
     /// It was so.
@@ -67,13 +57,13 @@ pub async fn write(
             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11::text::jsonb)",
         AuditId::fresh().uuid(),
         tenant.uuid(),
-        by.actor.kind(),
+        by.actor.kind().as_str(),
         by.actor.id(),
         by.actor.key_id(),
         by.request.map(|id| id.to_string()),
-        act.action,
-        act.object.kind,
-        act.object.id,
+        act.action.as_str(),
+        act.action.target().as_str(),
+        act.target,
         text(act.before),
         text(act.after)
     );

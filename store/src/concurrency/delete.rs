@@ -1,7 +1,7 @@
 //! Forgets a limit: one task of its key runs at a time again.
 
 use super::limit::audit_value;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -26,7 +26,7 @@ pub async fn delete(
         return Ok(());
     };
     let before = audit_value(running.unsigned_abs());
-    let act = Act::new("concurrency.delete", "concurrency_limit", key).from(before);
+    let act = Act::new(AuditAction::ConcurrencyDelete, key).from(before);
     audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await
 }

@@ -1,7 +1,7 @@
 //! Stores a limit. What waits already feels it within a second: the batcher reads limits anew that often.
 
 use super::limit::{ConcurrencyLimit, LimitRow, audit_value};
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -34,7 +34,7 @@ pub async fn put(
 ) -> Result<Put, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
     lock(&mut tx, scope).await?;
-    let act = Act::new("concurrency.put", "concurrency_limit", key).to(audit_value(running));
+    let act = Act::new(AuditAction::ConcurrencyPut, key).to(audit_value(running));
     let (row, act) = match find(&mut tx, scope, key).await? {
         Some(stored) if stored.running == running => return Ok(Put::Done(stored)),
         Some(stored) => {

@@ -6,7 +6,7 @@
 
 use super::Due;
 use crate::StoreError;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::SchedulerDb;
 use crate::event::Cursor;
 use crate::schedule::read_text;
@@ -212,8 +212,7 @@ impl LockedSchedule {
             last.to_string()
         );
         named("fire.tell_paused", query.execute(&mut *tx)).await?;
-        let act =
-            Act::new("schedule.pause", "schedule", &self.name).to(json!({"because": because}));
+        let act = Act::new(AuditAction::SchedulePause, &self.name).to(json!({"because": because}));
         audit::write(tx, self.tenant, By::SYSTEM, act).await?;
         Ok(Some(PausedForFailures {
             schedule: self.id,

@@ -1,7 +1,7 @@
 //! Lets schedules fire again.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -19,7 +19,7 @@ pub async fn resume(db: &AdminDb, by: By) -> Result<bool, StoreError> {
     if !named("installation.resume", query.fetch_one(&mut *tx)).await? {
         return Ok(false);
     }
-    let act = Act::new("installation.resume", "installation", "schedules");
+    let act = Act::new(AuditAction::InstallationResume, "schedules");
     audit::record_and_commit(tx, PLATFORM, by, act.from(json!({ "held_because": because })))
         .await?;
     Ok(true)

@@ -1,7 +1,7 @@
 //! Creates a key.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::TenantId;
@@ -31,7 +31,7 @@ pub struct NewKey {
 /// When the tenant does not exist or the database cannot answer.
 pub async fn create(db: &AdminDb, key: NewKey, by: By) -> Result<(), StoreError> {
     let details = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at, "user": null, "replaced_by": null});
-    let (tenant, act) = (key.tenant, Act::new("key.create", "key", &key.id).to(details));
+    let (tenant, act) = (key.tenant, Act::new(AuditAction::KeyCreate, &key.id).to(details));
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into api_key (id, tenant_id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5, $6)",

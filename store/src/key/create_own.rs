@@ -3,7 +3,7 @@
 use super::NewKey;
 use super::info::{KeyInfo, KeyRow};
 use crate::actor;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
@@ -11,6 +11,15 @@ use crate::{StoreError, TenantScope};
 use domain::access::{Role, ScopeSet};
 use domain::id::UserId;
 use sqlx::PgConnection;
+
+/// A key to make, by its tenant.
+#[derive(Debug, Clone)]
+pub struct NewOwnKey {
+    /// The key.
+    pub key: NewKey,
+    /// The user who makes it, or whose key does.
+    pub user: Option<UserId>,
+}
 
 /// What became of a key to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,15 +32,14 @@ pub enum Created {
     ActorEnded,
 }
 
-/// Stores a key of `scope`'s tenant, made on behalf of `user` where a user, or a key of one, made it. `answer` writes what a repeated
-/// request is answered: the secret must not be in it.
+/// Stores a key of `scope`'s tenant. `answer` writes what a repeated request is answered: the secret must not be in it.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn create_own(
     db: &ApiDb,
     scope: &TenantScope,
-    (key, user): (NewKey, Option<UserId>),
+    NewOwnKey { key, user }: NewOwnKey,
     once: Option<&IdempotencyKey>,
     answer: impl FnOnce(&KeyInfo) -> Vec<u8>,
 ) -> Result<Once<Created>, StoreError> {
@@ -60,7 +68,7 @@ pub async fn create_own(
         user.map(UserId::uuid)
     );
     let made: KeyInfo = named("key.create_own", query.fetch_one(&mut *tx)).await?.try_into()?;
-    let act = Act::new("key.create", "key", &made.id).to(made.audit_value());
+    let act = Act::new(AuditAction::KeyCreate, &made.id).to(made.audit_value());
     audit::record(&mut tx, scope, act).await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;

@@ -12,7 +12,7 @@ mod rotate;
 mod touch;
 
 pub use create::{NewKey, create};
-pub use create_own::{Created, create_own};
+pub use create_own::{Created, NewOwnKey, create_own};
 pub use find::{KeyRecord, find};
 pub use get::get;
 pub use info::KeyInfo;

@@ -1,7 +1,7 @@
 //! Ends keys at once. Each api process forgets them within the life of its cache.
 
 use super::info::{KeyInfo, KeyRow};
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -33,7 +33,7 @@ pub async fn revoke(
         return Ok(None);
     };
     let revoked: KeyInfo = revoked.try_into()?;
-    let act = Act::new("key.revoke", "key", &revoked.id).from(revoked.audit_value());
+    let act = Act::new(AuditAction::KeyRevoke, &revoked.id).from(revoked.audit_value());
     audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(revoked))

@@ -3,7 +3,7 @@
 use super::create_own::may_give;
 use super::info::{KeyInfo, KeyRow};
 use crate::actor;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
@@ -42,7 +42,7 @@ pub enum Rotated {
 }
 
 /// What to rotate.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Rotation<'a> {
     /// Public part of the old key.
     pub key_id: &'a str,
@@ -52,6 +52,8 @@ pub struct Rotation<'a> {
     pub by: Option<UserId>,
     /// How long the old one is good still.
     pub overlap: Duration,
+    /// The new key.
+    pub new: NewSecret,
 }
 
 /// Rotates a key. The old one ends after its overlap, or earlier where it would have.
@@ -63,10 +65,10 @@ pub async fn rotate(
     db: &ApiDb,
     scope: &TenantScope,
     rotation: Rotation<'_>,
-    new: NewSecret,
-    (once, answer): (Option<&IdempotencyKey>, impl FnOnce(&KeyInfo, &KeyInfo) -> Vec<u8>),
+    once: Option<&IdempotencyKey>,
+    answer: impl FnOnce(&KeyInfo, &KeyInfo) -> Vec<u8>,
 ) -> Result<Once<Rotated>, StoreError> {
-    let Rotation { key_id, of, by, overlap } = rotation;
+    let Rotation { key_id, of, by, overlap, new } = rotation;
     let mut tx = crate::task::scoped(db, scope).await?;
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);
@@ -128,7 +130,7 @@ pub async fn rotate(
         overlap.as_secs_f64()
     );
     let old: KeyInfo = named("key.rotate_end", end.fetch_one(&mut *tx)).await?.try_into()?;
-    let act = Act::new("key.rotate", "key", &old.id).from(before.audit_value());
+    let act = Act::new(AuditAction::KeyRotate, &old.id).from(before.audit_value());
     audit::record(
         &mut tx,
         scope,

@@ -2,7 +2,7 @@
 
 use super::OperatorKeyInfo;
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -34,7 +34,7 @@ pub async fn create(
     by: By,
 ) -> Result<Option<OperatorKeyInfo>, StoreError> {
     let details = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at});
-    let act = Act::new("operator_key.create", "operator_key", &key.id).to(details);
+    let act = Act::new(AuditAction::OperatorKeyCreate, &key.id).to(details);
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query_as!(
         OperatorKeyInfo,

@@ -2,7 +2,7 @@
 
 use super::OperatorKeyInfo;
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -26,8 +26,7 @@ pub async fn revoke(
     let Some(revoked) = named("operator_key.revoke", query.fetch_optional(&mut *tx)).await? else {
         return Ok(None);
     };
-    let act =
-        Act::new("operator_key.revoke", "operator_key", &revoked.id).from(revoked.audit_value());
+    let act = Act::new(AuditAction::OperatorKeyRevoke, &revoked.id).from(revoked.audit_value());
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Some(revoked))
 }

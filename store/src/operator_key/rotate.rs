@@ -2,7 +2,7 @@
 
 use super::OperatorKeyInfo;
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::key::NewSecret;
 use crate::statement::named;
@@ -72,7 +72,7 @@ pub async fn rotate(
         before.created_at
     );
     let new = named("operator_key.rotate_make", make.fetch_one(&mut *tx)).await?;
-    let act = Act::new("operator_key.rotate", "operator_key", &old.id).from(before.audit_value());
+    let act = Act::new(AuditAction::OperatorKeyRotate, &old.id).from(before.audit_value());
     let act = act.to(json!({"old": old.audit_value(), "new": new.audit_value()}));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Rotated::Done { new: Box::new(new), old: Box::new(old) })

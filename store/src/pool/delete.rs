@@ -2,7 +2,7 @@
 
 use super::record::{audit_value, lock};
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -48,7 +48,7 @@ pub async fn delete(
     }
     let query = sqlx::query!("delete from pool where name = $1", pool.as_str());
     named("pool.delete", query.execute(&mut *tx)).await?;
-    let act = Act::new("pool.delete", "pool", pool).from(audit_value(&before.settings));
+    let act = Act::new(AuditAction::PoolDelete, pool).from(audit_value(&before.settings));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(PoolDeleted::Yes)
 }

@@ -4,7 +4,7 @@
 
 use super::record::{Pause, PoolRecord, lock};
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -34,7 +34,7 @@ pub async fn pause(
     );
     named("pool.pause", query.execute(&mut *tx)).await?;
     let paused = lock(&mut tx, pool).await?;
-    let act = Act::new("pool.pause", "pool", pool).to(audit_value(Some(because)));
+    let act = Act::new(AuditAction::PoolPause, pool).to(audit_value(Some(because)));
     let act = act.from(audit_value(before.pause.as_ref().map(|pause| pause.because.as_str())));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(paused)
@@ -58,7 +58,7 @@ pub async fn resume(
         pool.as_str()
     );
     named("pool.resume", query.execute(&mut *tx)).await?;
-    let act = Act::new("pool.resume", "pool", pool)
+    let act = Act::new(AuditAction::PoolResume, pool)
         .from(audit_value(Some(because.as_str())))
         .to(audit_value(None));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;

@@ -5,7 +5,7 @@
 
 use super::record::{PoolRecord, audit_value, lock};
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -142,7 +142,7 @@ async fn store(
         return Ok(PoolStored::Unchanged(same.clone()));
     }
     write(&mut tx, pool, &settings).await?;
-    let mut act = Act::new("pool.set", "pool", pool).to(audit_value(&settings));
+    let mut act = Act::new(AuditAction::PoolSet, pool).to(audit_value(&settings));
     act.before = before.as_ref().map(|before| audit_value(&before.settings));
     audit::write(&mut tx, PLATFORM, by, act).await?;
     let after = lock(&mut tx, pool).await?.ok_or(StoreError::Contended)?;

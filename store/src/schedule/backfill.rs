@@ -2,7 +2,7 @@
 
 use super::lock::{lock, now, reckoner};
 use super::record::ScheduleRecord;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -107,7 +107,7 @@ pub async fn backfill(
         return Ok(BackfillAnswer::Busy);
     }
     let details = json!({"from": backfill.from, "to": until, "fires": plan.to_fire, "per_second": backfill.per_second});
-    audit::record(&mut tx, scope, Act::new("schedule.backfill", "schedule", name).to(details))
+    audit::record(&mut tx, scope, Act::new(AuditAction::ScheduleBackfill, name).to(details))
         .await?;
     named("commit", tx.commit()).await?;
     Ok(BackfillAnswer::Planned(plan))

@@ -6,7 +6,7 @@
 use super::lock::lock_to_edit;
 use super::record::ScheduleRecord;
 use super::span;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::scoped::Scoped;
 use crate::statement::named;
@@ -59,7 +59,7 @@ pub async fn delete(
         );
         named("schedule.delete", query.execute(&mut *tx)).await?;
     }
-    let act = Act::new("schedule.delete", "schedule", name).from(stored.audit_value());
+    let act = Act::new(AuditAction::ScheduleDelete, name).from(stored.audit_value());
     audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(DeleteAnswer::Deleted)
@@ -99,7 +99,7 @@ async fn delete_unreadable(
         name
     );
     named("schedule.delete_unreadable", query.execute(&mut *tx)).await?;
-    audit::record(&mut tx, scope, Act::new("schedule.delete", "schedule", name)).await?;
+    audit::record(&mut tx, scope, Act::new(AuditAction::ScheduleDelete, name)).await?;
     named("commit", tx.commit()).await?;
     Ok(DeleteAnswer::Deleted)
 }

@@ -3,7 +3,7 @@
 use super::lock::lock_to_edit;
 use super::record::{Pause, ScheduleRecord};
 use super::span;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -32,7 +32,7 @@ pub async fn pause(
     let (by, because) = (scope.by().actor.into(), because.map(str::to_owned));
     schedule.paused = Some(Pause { at, by, because: because.clone() });
     store(&mut tx, &mut schedule, at).await?;
-    let act = Act::new("schedule.pause", "schedule", name).to(json!({"because": because}));
+    let act = Act::new(AuditAction::SchedulePause, name).to(json!({"because": because}));
     audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(schedule))

@@ -7,7 +7,7 @@ use super::lock::{first, lock_to_edit, now, reckoner};
 use super::pause::store as store_pause;
 use super::record::{Pause, ScheduleRecord, write_json};
 use super::span;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
 use crate::{StoreError, TenantScope};
@@ -167,7 +167,7 @@ async fn create(
         has_spans: false,
     };
     insert(&mut *tx, &record).await?;
-    let act = Act::new("schedule.put", "schedule", &new.name).to(record.audit_value());
+    let act = Act::new(AuditAction::SchedulePut, &new.name).to(record.audit_value());
     audit::record(&mut *tx, scope, act).await?;
     Ok(PutAnswer::Created(Box::new(record)))
 }
@@ -257,7 +257,7 @@ async fn update(
     if runs_other {
         after["task"]["run_changed"] = true.into();
     }
-    let act = Act::new("schedule.put", "schedule", &record.name).from(before).to(after);
+    let act = Act::new(AuditAction::SchedulePut, &record.name).from(before).to(after);
     audit::record(&mut *tx, scope, act).await?;
     Ok(PutAnswer::Updated(Box::new(record)))
 }

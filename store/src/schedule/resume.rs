@@ -4,7 +4,7 @@ use super::lock::lock_to_edit;
 use super::pause::store;
 use super::record::ScheduleRecord;
 use super::span;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -29,7 +29,7 @@ pub async fn resume(
     schedule.paused = None;
     schedule.failures_in_row = 0;
     store(&mut tx, &mut schedule, at).await?;
-    audit::record(&mut tx, scope, Act::new("schedule.resume", "schedule", name)).await?;
+    audit::record(&mut tx, scope, Act::new(AuditAction::ScheduleResume, name)).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(schedule))
 }

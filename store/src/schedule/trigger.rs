@@ -2,7 +2,7 @@
 
 use super::make::{Maker, task};
 use super::record::{FireKind, FireRecord, read_template, read_text};
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::SubmitDb;
 use crate::idempotency::{IdempotencyKey, Once, answered_before, put_answer};
 use crate::statement::{named, repeated};
@@ -83,7 +83,7 @@ pub async fn trigger(
         }
         write(&mut tx, scope, &found, id).await?;
         let due_at = found.now;
-        let act = Act::new("schedule.trigger", "schedule", name).to(json!({"task": id}));
+        let act = Act::new(AuditAction::ScheduleTrigger, name).to(json!({"task": id}));
         audit::record(&mut tx, scope, act).await?;
         let fire = FireRecord {
             due_at,

@@ -3,7 +3,7 @@
 use crate::StoreError;
 use crate::connect::AdminDb;
 use crate::statement::named;
-use domain::id::{PoolName, SessionId};
+use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::resources::Resources;
 use domain::time::Timestamp;
 use std::time::Duration;
@@ -15,11 +15,11 @@ const READ_WITHIN: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectedExecutor {
     /// Its name.
-    pub executor: String,
+    pub executor: ExecutorId,
     /// Its session: from its start to its end.
     pub session: SessionId,
     /// Its pool.
-    pub pool: String,
+    pub pool: PoolName,
     /// It finishes what runs and wants no more.
     pub draining: bool,
     /// Version of its program.
@@ -42,7 +42,7 @@ pub struct ConnectedExecutor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutorPosition {
     /// Name of the last executor.
-    pub executor: String,
+    pub executor: ExecutorId,
     /// When its session began. Not its id, with which the session could be taken over.
     pub started_at: Timestamp,
 }
@@ -71,32 +71,39 @@ pub async fn list(
         i32::try_from(limit).unwrap_or(i32::MAX)
     );
     let rows = named("session.list", query.fetch_all(&mut *tx)).await?;
-    let executors = rows.into_iter().map(|row| ConnectedExecutor {
-        executor: row.executor,
-        session: SessionId(row.session),
-        pool: row.pool,
-        draining: row.state == "draining",
-        version: row.version,
-        started_at: row.started_at,
-        expires_at: row.expires_at,
-        quarantined_at: row.quarantined_at,
-        capacity: Resources {
-            cpu_millis: row.cpu_millis.unsigned_abs(),
-            memory_mib: row.memory_mib.unsigned_abs(),
-            disk_mib: row.disk_mib.unsigned_abs(),
-            iops: row.iops.unsigned_abs(),
-            ports: row.ports.unsigned_abs(),
-        },
-        granted: Resources {
-            cpu_millis: sum(row.cpu_millis_granted),
-            memory_mib: sum(row.memory_mib_granted),
-            disk_mib: sum(row.disk_mib_granted),
-            iops: sum(row.iops_granted),
-            ports: sum(row.ports_granted),
-        },
-        running: row.running.unsigned_abs(),
+    let executors = rows.into_iter().map(|row| {
+        let malformed = |what: &'static str, value: &str| StoreError::Malformed {
+            what,
+            row: SessionId(row.session).to_string(),
+            value: value.to_owned(),
+        };
+        Ok(ConnectedExecutor {
+            executor: row.executor.parse().map_err(|_| malformed("executor", &row.executor))?,
+            session: SessionId(row.session),
+            pool: row.pool.parse().map_err(|_| malformed("pool", &row.pool))?,
+            draining: row.state == "draining",
+            version: row.version,
+            started_at: row.started_at,
+            expires_at: row.expires_at,
+            quarantined_at: row.quarantined_at,
+            capacity: Resources {
+                cpu_millis: row.cpu_millis.unsigned_abs(),
+                memory_mib: row.memory_mib.unsigned_abs(),
+                disk_mib: row.disk_mib.unsigned_abs(),
+                iops: row.iops.unsigned_abs(),
+                ports: row.ports.unsigned_abs(),
+            },
+            granted: Resources {
+                cpu_millis: sum(row.cpu_millis_granted),
+                memory_mib: sum(row.memory_mib_granted),
+                disk_mib: sum(row.disk_mib_granted),
+                iops: sum(row.iops_granted),
+                ports: sum(row.ports_granted),
+            },
+            running: row.running.unsigned_abs(),
+        })
     });
-    Ok(executors.collect())
+    executors.collect()
 }
 
 /// What is granted never exceeds a capacity, which has 32 bits.

@@ -1,7 +1,7 @@
 //! Signs a user in.
 
 use crate::StoreError;
-use crate::audit::{self, Act, Actor, By};
+use crate::audit::{self, Act, Actor, AuditAction, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{SignInId, TenantId, UserId};
@@ -39,7 +39,7 @@ pub async fn begin(db: &SubmitDb, new: NewSignIn, by: By) -> Result<(), StoreErr
     let ended = end_beyond(&mut tx, &new).await?;
     let by = by.as_actor(Actor::User(new.user, Some(new.id)));
     let details = json!({"user": new.user, "ended": ended});
-    let act = Act::new("session.sign_in", "session", new.id).to(details);
+    let act = Act::new(AuditAction::SessionSignIn, new.id).to(details);
     audit::record_and_commit(tx, new.tenant, by, act).await
 }
 

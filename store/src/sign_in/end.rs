@@ -1,6 +1,6 @@
 //! Signs a user out of one place.
 
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -14,8 +14,9 @@ use serde_json::json;
 pub async fn end(
     db: &ApiDb,
     scope: &TenantScope,
-    (user, id): (UserId, SignInId),
-    action: &'static str,
+    user: UserId,
+    id: SignInId,
+    action: AuditAction,
 ) -> Result<bool, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
     let query = sqlx::query!(
@@ -27,7 +28,7 @@ pub async fn end(
     );
     let ended = named("sign_in.end", query.execute(&mut *tx)).await?.rows_affected() == 1;
     if ended {
-        let act = Act::new(action, "session", id).from(json!({"user": user}));
+        let act = Act::new(action, id).from(json!({"user": user}));
         audit::record(&mut tx, scope, act).await?;
     }
     named("commit", tx.commit()).await?;

@@ -6,7 +6,7 @@
 //! the sign-in by using it, so a thief who is as quick wins nothing.
 
 use crate::StoreError;
-use crate::audit::{self, Act, Actor, By};
+use crate::audit::{self, Act, Actor, AuditAction, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{SignInId, TenantId, UserId};
@@ -91,7 +91,7 @@ pub async fn refresh(
     named("sign_in.store_token", store.execute(&mut *tx)).await?;
     let (sign_in, tenant, user) = (SignInId(sign_in), TenantId(row.tenant_id), UserId(row.user_id));
     let by = by.as_actor(Actor::User(user, Some(sign_in)));
-    let act = Act::new("session.refresh", "session", sign_in).to(json!({"user": user}));
+    let act = Act::new(AuditAction::SessionRefresh, sign_in).to(json!({"user": user}));
     audit::record_and_commit(tx, tenant, by, act).await?;
     Ok(Refreshed::Done { sign_in, tenant, user })
 }
@@ -133,7 +133,7 @@ async fn reused(
     };
     let (id, user) = (SignInId(row.id), UserId(row.user_id));
     if row.first {
-        let act = Act::new("session.reused", "session", id).from(json!({"user": user}));
+        let act = Act::new(AuditAction::SessionReused, id).from(json!({"user": user}));
         audit::record_and_commit(tx, TenantId(row.tenant_id), by, act).await?;
     }
     Ok(Refreshed::Reused(id))

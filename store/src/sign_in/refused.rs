@@ -1,7 +1,7 @@
 //! Writes down that somebody tried to sign in and could not.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By, Object};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
@@ -20,8 +20,8 @@ pub async fn refused(
     by: By,
 ) -> Result<(), StoreError> {
     let tx = named("begin", db.pool().begin()).await?;
-    let object = Object { kind: "user", id: account.map(|(_, user)| user.to_string()) };
+    let target = account.map(|(_, user)| user.to_string());
     let after = Some(json!({"peer": peer}));
-    let act = Act { action: "session.refused", object, before: None, after };
+    let act = Act { action: AuditAction::SessionRefused, target, before: None, after };
     audit::record_and_commit(tx, account.map_or(PLATFORM, |(tenant, _)| tenant), by, act).await
 }

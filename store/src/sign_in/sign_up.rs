@@ -2,7 +2,7 @@
 
 use super::begin::{NewSignIn, put};
 use crate::StoreError;
-use crate::audit::{self, Act, Actor, By};
+use crate::audit::{self, Act, Actor, AuditAction, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use crate::tenant::{Created, is_foreign_key};
@@ -58,7 +58,7 @@ pub async fn sign_up(db: &SubmitDb, new: NewCustomer, by: By) -> Result<Created,
     put(&mut tx, &new.sign_in).await?;
     let details =
         json!({"name": new.name.as_str(), "plan": new.plan, "user": user, "email": new.email});
-    let act = Act::new("session.sign_up", "tenant", tenant).to(details);
+    let act = Act::new(AuditAction::SessionSignUp, tenant).to(details);
     let by = by.as_actor(Actor::User(user, Some(new.sign_in.id)));
     audit::record_and_commit(tx, tenant, by, act).await?;
     Ok(Created::Yes)

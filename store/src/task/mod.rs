@@ -19,6 +19,7 @@ pub use get::get;
 pub use held::held;
 pub use queued::queued;
 pub use record::TaskRecord;
+pub(crate) use record::executor_of;
 pub use runs::add_runs;
 pub use select_ready::{ReadyStrand, ReadyTask, Selection, SelectionQuery, select_ready};
 pub use wake::{DueTask, Woken, due_for_a_look, due_within, stale_hints};

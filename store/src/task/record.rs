@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::task::spec;
 use crate::task::submit::{Created, NewTask};
 use domain::batch::{ConcurrencyKey, Priority};
-use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
+use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, Labels, RetryPolicy, Run, State};
 use domain::time::Timestamp;
@@ -71,7 +71,7 @@ pub struct TaskRecord {
     /// Exit code of the last attempt, once ended.
     pub exit_code: Option<i32>,
     /// Name of the executor it runs on now.
-    pub executor: Option<String>,
+    pub executor: Option<ExecutorId>,
     /// W3C traceparent of the submit.
     pub traceparent: Option<String>,
     /// The schedule that made it.
@@ -125,6 +125,16 @@ impl TaskRecord {
             due_at: task.schedule.as_ref().map_or(created.run_at, |fired| fired.due_at),
         }
     }
+}
+
+/// Reads the name of a task's executor.
+pub(crate) fn executor_of(
+    task: TaskId,
+    name: Option<String>,
+) -> Result<Option<ExecutorId>, StoreError> {
+    let malformed =
+        |value| StoreError::Malformed { what: "executor", row: task.to_string(), value };
+    name.map(|name| name.parse().map_err(|_| malformed(name))).transpose()
 }
 
 /// A row as both reading statements give it.
@@ -213,7 +223,7 @@ impl TryFrom<TaskRow> for TaskRecord {
             finished_at: row.finished_at,
             reason: row.reason,
             exit_code: row.exit_code,
-            executor: row.executor,
+            executor: executor_of(TaskId(row.id), row.executor)?,
             traceparent: row.traceparent,
             schedule: row.schedule_id.map(ScheduleId),
             rerun_of: row.rerun_of.map(TaskId),

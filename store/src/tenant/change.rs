@@ -1,7 +1,7 @@
 //! Changes what an operator may change of a tenant: its plan and its weight.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::{PlanName, TenantId};
@@ -62,7 +62,7 @@ pub async fn change(
     let before = json!({"plan": before.plan, "weight": before.weight});
     let after = json!({"plan": after.plan, "weight": after.weight});
     if before != after {
-        let act = Act::new("tenant.change", "tenant", id).from(before).to(after);
+        let act = Act::new(AuditAction::TenantChange, id).from(before).to(after);
         audit::record_and_commit(tx, id, by, act).await?;
     }
     Ok(Changed::Yes)

@@ -71,7 +71,8 @@ pub(super) async fn slice(
 pub async fn count_slice(
     db: &SchedulerDb,
     tenant: TenantId,
-    (count, most): (&mut Count, u64),
+    count: &mut Count,
+    most: u64,
     limit: Duration,
 ) -> Result<Option<Holding>, StoreError> {
     let mut tx = db.begin_within(limit).await?;

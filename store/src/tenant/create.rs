@@ -1,7 +1,7 @@
 //! Creates a tenant.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::{PlanName, TenantId};
@@ -65,7 +65,7 @@ pub async fn create(db: &AdminDb, tenant: &NewTenant, by: By) -> Result<Created,
     }
     let details =
         json!({"name": tenant.name.as_str(), "plan": tenant.plan, "weight": tenant.weight});
-    let act = Act::new("tenant.create", "tenant", tenant.id).to(details);
+    let act = Act::new(AuditAction::TenantCreate, tenant.id).to(details);
     audit::record_and_commit(tx, tenant.id, by, act).await?;
     Ok(Created::Yes)
 }

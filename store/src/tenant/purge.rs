@@ -4,7 +4,7 @@
 //! tenants that were deleted longer ago than their grace and have no live task: no mistake here can delete anything else.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::SchedulerDb;
 use crate::statement::{named, patient};
 use domain::id::TenantId;
@@ -84,7 +84,7 @@ pub async fn purge(
         );
         if patient("tenant.purge", query.fetch_one(&mut *tx)).await? > 0 {
             if part == LAST_PART {
-                let act = Act::new("tenant.purge", "tenant", tenant);
+                let act = Act::new(AuditAction::TenantPurge, tenant);
                 audit::write(&mut tx, tenant, By::SYSTEM, act).await?;
             }
             named("commit", tx.commit()).await?;

@@ -3,7 +3,7 @@
 use super::find::{TenantRecord, TenantRow};
 use super::stand::{to_active, to_suspended};
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::{PlanName, TenantId};
@@ -114,7 +114,7 @@ pub async fn put(
         to_active(&mut tx, before.id).await?;
     }
     let after = lock(&mut tx, &WhichTenant::Id(before.id)).await?.ok_or(StoreError::Contended)?;
-    let act = Act::new("tenant.put", "tenant", after.id).to(audit_value(&after));
+    let act = Act::new(AuditAction::TenantPut, after.id).to(audit_value(&after));
     let act = if is_new { act } else { act.from(audit_value(&before)) };
     audit::record_and_commit(tx, after.id, by, act).await?;
     Ok(if is_new { TenantStored::Created(after) } else { TenantStored::Updated(after) })

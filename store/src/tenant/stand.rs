@@ -4,7 +4,7 @@
 //! scheduler's housekeeping cancels and purges what is deleted.
 
 use crate::StoreError;
-use crate::audit::{self, Act, By};
+use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::TenantId;
@@ -32,8 +32,7 @@ pub enum Stood {
 pub async fn suspend(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let moved = to_suspended(&mut tx, id).await?;
-    let moved = moved.then_some((TenantState::Active, "tenant.suspend"));
-    stood(tx, id, (moved, TenantState::Suspended), by).await
+    stood(tx, id, moved.then_some(TenantState::Active), TenantState::Suspended, by).await
 }
 
 /// Makes a suspended tenant active again, in the request of `by`.
@@ -43,8 +42,7 @@ pub async fn suspend(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreE
 pub async fn resume(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let moved = to_active(&mut tx, id).await?;
-    let moved = moved.then_some((TenantState::Suspended, "tenant.resume"));
-    stood(tx, id, (moved, TenantState::Active), by).await
+    stood(tx, id, moved.then_some(TenantState::Suspended), TenantState::Active, by).await
 }
 
 /// Suspends a tenant where it is active. Whether it was.
@@ -105,23 +103,27 @@ pub async fn delete(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreEr
             where t.id = was.id and t.state <> 'deleted' returning was.state",
         id.uuid()
     );
-    let moved = match named("tenant.delete", query.fetch_optional(&mut *tx)).await? {
-        None => None,
-        Some(before) => Some((state_of(&before, id.uuid())?, "tenant.delete")),
-    };
-    stood(tx, id, (moved, TenantState::Deleted), by).await
+    let before = named("tenant.delete", query.fetch_optional(&mut *tx)).await?;
+    let moved = before.map(|before| state_of(&before, id.uuid())).transpose()?;
+    stood(tx, id, moved, TenantState::Deleted, by).await
 }
 
-/// Tells the audit of a tenant that `moved`, from which state and by which action; of one that did not, how it stands.
+/// Records in the audit log that a tenant `moved` from that state; of one that did not, its state.
 async fn stood(
     mut tx: Transaction<'static, Postgres>,
     id: TenantId,
-    (moved, wanted): (Option<(TenantState, &'static str)>, TenantState),
+    moved: Option<TenantState>,
+    wanted: TenantState,
     by: By,
 ) -> Result<Stood, StoreError> {
-    if let Some((before, action)) = moved {
+    if let Some(before) = moved {
+        let action = match wanted {
+            TenantState::Active => AuditAction::TenantResume,
+            TenantState::Suspended => AuditAction::TenantSuspend,
+            TenantState::Deleted => AuditAction::TenantDelete,
+        };
         let details = |state: TenantState| json!({"state": state.as_str()});
-        let act = Act::new(action, "tenant", id).from(details(before)).to(details(wanted));
+        let act = Act::new(action, id).from(details(before)).to(details(wanted));
         audit::record_and_commit(tx, id, by, act).await?;
         return Ok(Stood::Yes);
     }

@@ -1,7 +1,7 @@
 //! Sets the password of an invited user, whose tenant is known by the token alone.
 
 use crate::StoreError;
-use crate::audit::{self, Act, Actor, By};
+use crate::audit::{self, Act, Actor, AuditAction, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{TenantId, UserId};
@@ -57,7 +57,7 @@ pub async fn accept(
     let (tenant, user) = (TenantId(row.tenant_id), UserId(row.id));
     let details = |state: &str| json!({"email": row.email, "role": row.role, "state": state});
     let act =
-        Act::new("session.accept", "user", user).from(details("invited")).to(details("active"));
+        Act::new(AuditAction::SessionAccept, user).from(details("invited")).to(details("active"));
     audit::record_and_commit(tx, tenant, by.as_actor(Actor::User(user, None)), act).await?;
     Ok(Some(Accepted { tenant, user, email: row.email }))
 }

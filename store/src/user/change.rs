@@ -6,7 +6,7 @@
 
 use super::info::{UserInfo, UserRow};
 use crate::actor;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -76,8 +76,8 @@ pub async fn change(
         return Ok(Changed::VersionMismatch { version });
     }
     let action = match change {
-        Change::Role(_) => "user.change",
-        Change::Remove => "user.remove",
+        Change::Role(_) => AuditAction::UserChange,
+        Change::Remove => AuditAction::UserRemove,
     };
     let asked = Asked { change, permissions, action };
     let changed = apply(&mut tx, scope, (&owners, before), asked).await?;
@@ -92,7 +92,7 @@ pub(super) struct Asked {
     pub change: Change,
     pub permissions: PermissionSet,
     /// As the audit names it.
-    pub action: &'static str,
+    pub action: AuditAction,
 }
 
 /// Changes a user who is locked, as are the `owners`. Only what is `Done` is to be committed.
@@ -129,7 +129,7 @@ pub(super) async fn apply(
         }
         Change::Remove => json!({"revoked_keys": revoked}),
     };
-    audit::record(tx, scope, Act::new(action, "user", user).from(was).to(after)).await?;
+    audit::record(tx, scope, Act::new(action, user).from(was).to(after)).await?;
     Ok(Changed::Done(done))
 }
 

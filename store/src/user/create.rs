@@ -2,7 +2,7 @@
 
 use super::info::{UserInfo, UserRow};
 use crate::actor;
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
@@ -68,7 +68,7 @@ pub async fn create(
     if !actor::is_live(&mut tx, scope).await? {
         return Ok(Once::Done(Created::ActorEnded));
     }
-    let Some(made) = insert(&mut tx, scope, &user, "user.create").await? else {
+    let Some(made) = insert(&mut tx, scope, &user, AuditAction::UserCreate).await? else {
         return Ok(Once::Done(Created::EmailTaken));
     };
     if let Some(once) = once {
@@ -83,7 +83,7 @@ pub(super) async fn insert(
     tx: &mut PgConnection,
     scope: &TenantScope,
     user: &NewUser,
-    action: &'static str,
+    action: AuditAction,
 ) -> Result<Option<UserInfo>, StoreError> {
     let (state, password, invite) = match &user.entry {
         Entry::Password(hash) => ("active", Some(hash.as_str()), None),
@@ -108,7 +108,7 @@ pub(super) async fn insert(
         return Ok(None);
     };
     let made: UserInfo = row.try_into()?;
-    let act = Act::new(action, "user", made.id).to(made.audit_value());
+    let act = Act::new(action, made.id).to(made.audit_value());
     audit::record(tx, scope, act).await?;
     Ok(Some(made))
 }

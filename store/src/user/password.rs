@@ -1,6 +1,6 @@
 //! A user's own password: what it is compared with, and the change of it.
 
-use crate::audit::{self, Act};
+use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -76,7 +76,7 @@ pub async fn change_password(
         sign_in.uuid()
     );
     let ended = named("sign_in.end_others", end.execute(&mut *tx)).await?.rows_affected();
-    let act = Act::new("session.password", "user", user).to(json!({"ended_sessions": ended}));
+    let act = Act::new(AuditAction::SessionPassword, user).to(json!({"ended_sessions": ended}));
     audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(ended))

@@ -4,6 +4,7 @@ use super::change::{Asked, Change, Changed, apply, lock, lock_owners};
 use super::create::{Entry, NewUser, insert};
 use super::info::{UserInfo, UserRow};
 use crate::actor;
+use crate::audit::AuditAction;
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -12,7 +13,7 @@ use domain::id::UserId;
 use sqlx::PgConnection;
 
 /// In the audit.
-const ACTION: &str = "user.put";
+const ACTION: AuditAction = AuditAction::UserPut;
 
 /// Which user is to be stored.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::audit::{Actor, By};
 use store::idempotency::Once;
-use store::key::{self, NewSecret, Rotated, Rotation};
+use store::key::{self, NewOwnKey, NewSecret, Rotated, Rotation};
 use store::sign_in::NewSignIn;
 use store::user::{self, Change, Changed, Entry, NewUser, WantedChange};
 
@@ -29,19 +29,17 @@ async fn let_do(world: &World, scope: &TenantScope, round: u8) -> [bool; 4] {
     let own = TenantScope::of_role(scope.tenant());
     key::create(&world.admin, new_key(&id('o'), scope.tenant()), By::SYSTEM).await.unwrap();
     let (target, _) = new_user(world, &own, &format!("target{round}@example.com")).await;
-    let made =
-        key::create_own(&world.api, scope, (new_key(&id('m'), scope.tenant()), None), None, |_| {
-            Vec::new()
-        });
+    let new = NewOwnKey { key: new_key(&id('m'), scope.tenant()), user: None };
+    let made = key::create_own(&world.api, scope, new, None, |_| Vec::new());
     let made = match made.await.unwrap() {
         Once::Done(key::Created::Done(_)) => true,
         Once::Done(key::Created::ActorEnded) => false,
         other => panic!("{other:?}"),
     };
     let old = id('o');
-    let rotation = Rotation { key_id: &old, of: None, by: None, overlap: HOUR };
-    let secret = NewSecret { id: id('n'), hash: vec![0; 32] };
-    let rotated = key::rotate(&world.api, scope, rotation, secret, (None, |_, _| Vec::new()));
+    let new = NewSecret { id: id('n'), hash: vec![0; 32] };
+    let rotation = Rotation { key_id: &old, of: None, by: None, overlap: HOUR, new };
+    let rotated = key::rotate(&world.api, scope, rotation, None, |_, _| Vec::new());
     let rotated = match rotated.await.unwrap() {
         Once::Done(Rotated::Done { .. }) => true,
         Once::Done(Rotated::ActorEnded) => false,

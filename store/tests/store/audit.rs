@@ -5,8 +5,9 @@ use domain::audit::{Gap, PLATFORM, Verifier};
 use domain::id::TenantId;
 use std::time::Duration;
 use store::TenantScope;
-use store::audit::{Act, AuditFilter, By, seal_batch};
+use store::audit::{Act, AuditAction, AuditFilter, By, seal_batch};
 use store::connect::SchedulerDb;
+use store::key::NewOwnKey;
 
 const ROLES: [&str; 5] =
     ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"];
@@ -42,8 +43,8 @@ async fn rows(world: &World, tenant: TenantId, count: u32) {
     let scope = TenantScope::of_role(tenant);
     for number in 0..count {
         let id = format!("{}{}", "b".repeat(11), char::from(b'a' + number as u8));
-        let key = (new_key(&id, tenant), None);
-        let made = store::key::create_own(&world.api, &scope, key, None, |_| Vec::new());
+        let new = NewOwnKey { key: new_key(&id, tenant), user: None };
+        let made = store::key::create_own(&world.api, &scope, new, None, |_| Vec::new());
         made.await.unwrap();
     }
 }
@@ -135,7 +136,7 @@ async fn a_row_that_is_committed_late_is_sealed_late() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let mut late = world.owner.begin().await.unwrap();
-    let act = Act::new("tenant.change", "tenant", tenant);
+    let act = Act::new(AuditAction::TenantChange, tenant);
     store::audit::write(&mut late, tenant, By::SYSTEM, act).await.unwrap();
     rows(&world, tenant, 3).await;
     assert_eq!(seal_all(&world).await, 4);

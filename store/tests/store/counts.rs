@@ -46,8 +46,8 @@ async fn look(world: &World) -> Vec<NearlyUsed> {
     for Watched { tenant, backlog } in tenant::watched(db, None, 100).await.unwrap() {
         let mut count = Count::default();
         let holding = loop {
-            let most = (&mut count, backlog);
-            if let Some(all) = tenant::count_slice(db, tenant, most, LONG).await.unwrap() {
+            let slice = tenant::count_slice(db, tenant, &mut count, backlog, LONG);
+            if let Some(all) = slice.await.unwrap() {
                 break all;
             }
         };
@@ -95,8 +95,8 @@ async fn many_are_counted_in_slices_and_no_more_than_asked_for() {
     // The scheduler, a slice a time; what ends the count may be asked again.
     let (mut count, mut slices) = (Count::default(), Vec::new());
     for _ in 0..4 {
-        let most = (&mut count, 1_000_000);
-        let slice = tenant::count_slice(&world.scheduler, one, most, LONG).await.unwrap();
+        let slice = tenant::count_slice(&world.scheduler, one, &mut count, 1_000_000, LONG);
+        let slice = slice.await.unwrap();
         slices.push(slice.map(|all| (all.backlog, all.running_tasks)));
     }
     assert_eq!(slices, [None, None, Some((45_000, 5_000)), Some((45_000, 5_000))]);
@@ -222,7 +222,7 @@ async fn where_tasks_cannot_be_counted_in_time_the_other_quotas_are_watched_all_
     world.sql(format!("insert into output_use values ('{id}', current_date, 90)")).await;
     slow_down(&world, "berth_scheduler", &[tenant]).await;
     let (db, short) = (&world.scheduler, Duration::from_millis(100));
-    let slice = tenant::count_slice(db, tenant, (&mut Count::default(), 10), short).await;
+    let slice = tenant::count_slice(db, tenant, &mut Count::default(), 10, short).await;
     assert!(matches!(slice, Err(StoreError::Timeout)), "{slice:?}");
     let told = tenant::tell_nearly_used(db, tenant, None).await.unwrap();
     let quotas: Vec<_> = told.iter().map(|told| (told.quota.as_str(), told.used)).collect();

@@ -98,7 +98,7 @@ async fn in_every_state_it_says_what_the_task_does() {
         assert_eq!(told.eta.basis, basis, "{state}");
         match &told.reasons[0] {
             Reason::Running { attempt, executor, .. } => {
-                assert_eq!((*attempt, executor.as_deref()), (1, Some(own.as_str())));
+                assert_eq!((*attempt, executor.as_ref()), (1, Some(&own)));
             }
             Reason::Retry { failures, max_attempts, last_outcome, last_reason, .. } => {
                 assert_eq!((*failures, *max_attempts), (1, 3));

@@ -50,9 +50,9 @@ async fn a_key_whose_successor_was_purged_is_not_replaced_again() {
     make(&world, tenant, &old).await;
     let rotate = async |id: &str| {
         let hour = Duration::from_secs(3600);
-        let rotation = Rotation { key_id: &old, of: None, by: None, overlap: hour };
-        let secret = NewSecret { id: id.to_owned(), hash: vec![0; 32] };
-        key::rotate(&world.api, &scope, rotation, secret, (None, |_, _| Vec::new())).await.unwrap()
+        let new = NewSecret { id: id.to_owned(), hash: vec![0; 32] };
+        let rotation = Rotation { key_id: &old, of: None, by: None, overlap: hour, new };
+        key::rotate(&world.api, &scope, rotation, None, |_, _| Vec::new()).await.unwrap()
     };
     assert!(matches!(rotate(&new).await, Once::Done(Rotated::Done { .. })));
     key::revoke(&world.api, &scope, None, &new).await.unwrap().unwrap();

@@ -184,7 +184,7 @@ async fn attempts_are_listed_in_order_with_the_one_that_runs() {
         [(1, Some(Failed), true, true), (2, Some(HandedBack), false, true), (3, None, true, false)]
     );
     let executor = new_session(owned.session).executor;
-    assert!(all.iter().all(|a| a.executor.as_deref() == Some(executor.as_str())));
+    assert!(all.iter().all(|a| a.executor.as_ref() == Some(&executor)));
     assert_eq!((all[0].exit_code, all[0].stdout_bytes, all[0].stderr_bytes), (Some(7), 11, 13));
     assert_eq!(list(1, 1).await, all[1..2]);
     assert!(list(3, 100).await.is_empty());

@@ -35,7 +35,7 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
         assert_eq!(listed[..], *std::slice::from_ref(&alone), "{state}");
         assert_eq!(alone.state, state);
         assert_eq!(alone.finished_at.is_some(), state.is_terminal());
-        assert_eq!(alone.executor.as_deref(), state.is_leased().then_some(executor.as_str()));
+        assert_eq!(alone.executor.as_ref(), state.is_leased().then_some(&executor));
         let ran = put.dispatch.epoch > Epoch(0) && state != State::Queued;
         assert_eq!((alone.attempts, alone.started_at.is_some()), (u32::from(ran), ran), "{state}");
     }

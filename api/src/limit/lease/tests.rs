@@ -28,7 +28,7 @@ impl Tenant {
     }
 
     /// What is admitted of `wanted`; `None`: Redis must be called.
-    fn admit(&mut self, wanted: u64, mode: Mode, ms: u64) -> Option<(u64, Option<Limit>)> {
+    fn admit(&mut self, wanted: u64, mode: Mode, ms: u64) -> Option<(u64, Option<RateName>)> {
         let decision = self.0.admit(wanted, mode, &self.1.at(ms));
         decision.map(|decision| (decision.admitted, decision.shortage.map(|s| s.limit)))
     }
@@ -45,7 +45,7 @@ impl Tenant {
     /// Redis grants `tokens` of what `request` wants and has nothing left; admits of `wanted`.
     fn granted(&mut self, request: &LeaseRequest, tokens: u64, wanted: u64, ms: u64) -> u64 {
         let wait = Duration::from_millis(100);
-        let shortage = Shortage { limit: Limit::PerSecond, wait };
+        let shortage = Shortage { limit: RateName::SubmitsPerSecond, wait };
         let now = self.1.at(ms);
         let grant = Grant {
             tokens,
@@ -69,22 +69,22 @@ impl Tenant {
 #[test]
 fn alone_a_process_has_the_whole_limit() {
     let mut tenant = Tenant::new((10, 20, 0), ALONE);
-    assert_eq!(tenant.admit(50, ALONE, 0), Some((20, Some(Limit::PerSecond))));
+    assert_eq!(tenant.admit(50, ALONE, 0), Some((20, Some(RateName::SubmitsPerSecond))));
     assert_eq!(tenant.admit(1, ALONE, 100), Some((1, None)));
     tenant.0.give_back(1, ALONE, &tenant.1.at(100));
-    assert_eq!(tenant.admit(2, ALONE, 100), Some((1, Some(Limit::PerSecond))));
+    assert_eq!(tenant.admit(2, ALONE, 100), Some((1, Some(RateName::SubmitsPerSecond))));
 }
 
 #[test]
 fn an_hour_has_its_limit_and_the_next_one_its_own() {
     let mut tenant = Tenant::new((1000, 1000, 30), ALONE);
     tenant.0.restore(tenant.1.at(0).hour(), 10);
-    assert_eq!(tenant.admit(50, ALONE, 0), Some((20, Some(Limit::PerHour))));
+    assert_eq!(tenant.admit(50, ALONE, 0), Some((20, Some(RateName::SubmitsPerHour))));
     assert_eq!(tenant.used(0), 30);
     let refused = tenant.0.admit(1, ALONE, &tenant.1.at(3_000_000)).unwrap();
     assert_eq!(refused.shortage.unwrap().wait, Duration::from_secs(600));
     let next = HOUR.as_millis() as u64;
-    assert_eq!(tenant.admit(50, ALONE, next), Some((30, Some(Limit::PerHour))));
+    assert_eq!(tenant.admit(50, ALONE, next), Some((30, Some(RateName::SubmitsPerHour))));
 }
 
 #[test]
@@ -93,11 +93,11 @@ fn several_processes_without_a_redis_hold_a_share_each() {
     let mut tenant = Tenant::new((30, 60, 90), three);
     assert_eq!(tenant.admitted(100, three, 0), 20);
     assert_eq!(tenant.admitted(100, three, 500), 5);
-    assert_eq!(tenant.admit(100, three, 9000), Some((5, Some(Limit::PerHour))));
+    assert_eq!(tenant.admit(100, three, 9000), Some((5, Some(RateName::SubmitsPerHour))));
     // The others have gone: the whole is this one's, as full as its share was.
-    assert_eq!(tenant.admit(100, ALONE, 9000), Some((45, Some(Limit::PerSecond))));
+    assert_eq!(tenant.admit(100, ALONE, 9000), Some((45, Some(RateName::SubmitsPerSecond))));
     let mut few = Tenant::new((30, 60, 2), three);
-    assert_eq!(few.admit(10, three, 0), Some((1, Some(Limit::PerHour))), "the last ones");
+    assert_eq!(few.admit(10, three, 0), Some((1, Some(RateName::SubmitsPerHour))), "the last ones");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_batch_asks_for_what_it_needs_and_an_empty_bucket_is_left_alone_for_a_while(
     let request = tenant.request(100, 0);
     assert_eq!(request.wanted, 100);
     assert_eq!(tenant.granted(&request, 20, 100, 0), 20);
-    assert_eq!(tenant.admit(1, Mode::Shared, 99), Some((0, Some(Limit::PerSecond))));
+    assert_eq!(tenant.admit(1, Mode::Shared, 99), Some((0, Some(RateName::SubmitsPerSecond))));
     assert_eq!(tenant.left(Mode::Shared, 99), 0);
     assert_eq!(tenant.admit(1, Mode::Shared, 100), None);
 }
@@ -139,7 +139,7 @@ fn who_stays_below_a_large_rate_is_not_refused_after_a_lease_that_gave_less() {
     let request = tenant.request(12_500, 0);
     let wait = Duration::ZERO;
     let now = tenant.1.at(0);
-    let shortage = Some(Shortage { limit: Limit::PerSecond, wait });
+    let shortage = Some(Shortage { limit: RateName::SubmitsPerSecond, wait });
     let grant = Grant { tokens: 2000, shortage, left: 0, hour: now.hour(), used: 0 };
     tenant.0.granted((&request, &grant), 0, &now);
     assert_eq!(tenant.admit(2000, Mode::Shared, 13), Some((2000, None)));
@@ -170,7 +170,7 @@ fn without_redis_a_process_has_its_share_of_what_was_left() {
     let request = tenant.request(100, 0);
     assert_eq!(tenant.granted(&request, 60, 60, 0), 60);
     // The shared bucket was empty: so is this one, and it fills with a third of the rate.
-    assert_eq!(tenant.admit(10, AWAY, 0), Some((0, Some(Limit::PerSecond))));
+    assert_eq!(tenant.admit(10, AWAY, 0), Some((0, Some(RateName::SubmitsPerSecond))));
     assert_eq!(tenant.admitted(100, AWAY, 1000), 10);
     assert_eq!(tenant.admitted(100, AWAY, 60_000), 20, "its share of the burst");
     // A tenant who was not here has its share of a full one.
@@ -267,7 +267,7 @@ fn what_is_given_back_beyond_a_lease_ends_a_refusal() {
     let mut tenant = Tenant::new((100, 1000, 0), Mode::Shared);
     let request = tenant.request(500, 0);
     assert_eq!(tenant.granted(&request, 400, 500, 0), 400);
-    assert_eq!(tenant.admit(20, Mode::Shared, 1), Some((0, Some(Limit::PerSecond))));
+    assert_eq!(tenant.admit(20, Mode::Shared, 1), Some((0, Some(RateName::SubmitsPerSecond))));
     tenant.0.give_back(400, Mode::Shared, &tenant.1.at(1));
     assert_eq!(tenant.admit(20, Mode::Shared, 1), None, "Redis has more now");
 }
@@ -276,7 +276,7 @@ fn what_is_given_back_beyond_a_lease_ends_a_refusal() {
 fn an_exhausted_hour_does_not_empty_the_burst() {
     let mut tenant = Tenant::new((10, 20, 30), Mode::Shared);
     let (request, now) = (tenant.request(20, 0), tenant.1.at(0));
-    let shortage = Some(Shortage { limit: Limit::PerHour, wait: HOUR });
+    let shortage = Some(Shortage { limit: RateName::SubmitsPerHour, wait: HOUR });
     let grant = Grant { tokens: 5, shortage, left: 15, hour: now.hour(), used: 30 };
     assert_eq!(tenant.0.granted((&request, &grant), 20, &now).admitted, 5);
     let (burst, hour) = tenant.0.uses(Mode::Shared, &now);

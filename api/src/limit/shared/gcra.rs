@@ -2,7 +2,8 @@
 
 use super::connection::Redis;
 use super::failure::Failure;
-use crate::limit::decision::{Limit, Rates, Shortage};
+use crate::limit::decision::{Rates, Shortage};
+use api_types::RateName;
 use domain::id::TenantId;
 use domain::rate::Hour;
 use runtime::clock::{Instant, monotonic};
@@ -75,8 +76,8 @@ impl Redis {
         let (tokens, limit, wait, left, hour, used): Reply =
             self.in_time(call.invoke_async(&mut connection)).await?;
         let limit = match limit {
-            1 => Some(Limit::PerSecond),
-            2 => Some(Limit::PerHour),
+            1 => Some(RateName::SubmitsPerSecond),
+            2 => Some(RateName::SubmitsPerHour),
             _ => None,
         };
         let shortage = limit.map(|limit| Shortage { limit, wait: Duration::from_micros(wait) });

@@ -1,7 +1,8 @@
 //! The script on a real Redis, whose clock is the real one: rates are slow where nothing may flow in, and fast where it must.
 
 use super::{Failure, Grant, LeaseRequest, Redis};
-use crate::limit::decision::{Limit, Rates};
+use crate::limit::decision::Rates;
+use api_types::RateName;
 use domain::id::TenantId;
 use domain::rate::Hour;
 use runtime::clock::{monotonic, sleep};
@@ -106,7 +107,7 @@ async fn a_bucket_gives_its_burst_and_then_says_when_there_is_more() {
     let second = shared.lease(slow(20), 15).await;
     assert_eq!((second.tokens, second.left), (5, 0));
     let shortage = second.shortage.unwrap();
-    assert_eq!(shortage.limit, Limit::PerSecond);
+    assert_eq!(shortage.limit, RateName::SubmitsPerSecond);
     assert!(shortage.wait <= Duration::from_secs(1), "{shortage:?}");
     let back = LeaseRequest { balance: 7, ..plain(slow(20), 0) };
     assert_eq!(shared.send(back).await.left, 7);
@@ -161,7 +162,7 @@ async fn an_hour_has_its_limit_and_goes_on_where_its_count_was_lost() {
     assert_eq!(shared.send(known(30, 5)).await.used, 25);
     let rest = shared.lease(fast(50), 100).await;
     assert_eq!((rest.tokens, rest.used), (25, 50));
-    assert_eq!(rest.shortage.unwrap().limit, Limit::PerHour);
+    assert_eq!(rest.shortage.unwrap().limit, RateName::SubmitsPerHour);
     assert!(rest.shortage.unwrap().wait <= Duration::from_secs(3600));
     // Redis has lost it: the caller has not, and owes two.
     shared.lose(shared.redis.tenant_key(shared.tenant)).await;

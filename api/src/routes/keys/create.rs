@@ -17,7 +17,7 @@ use domain::access::{Scope, ScopeSet};
 use runtime::clock::wall;
 use std::time::Duration;
 use store::idempotency::Once;
-use store::key::{Created, KeyInfo, NewKey};
+use store::key::{Created, KeyInfo, NewKey, NewOwnKey};
 
 /// The longest life of a key that has an end.
 const LONGEST_LIFE: Duration = Duration::from_secs(3650 * 24 * 3600);
@@ -43,7 +43,7 @@ pub async fn handle(call: Call) -> Result<Answer<NewApiKey>, Problem> {
     let (name, scopes, life) = checked(spec)?;
     may_give(&call, &scopes)?;
     let made = call.state.authenticator.generate_key()?;
-    let new = NewKey {
+    let key = NewKey {
         id: made.id,
         tenant: call.caller.tenant(),
         name,
@@ -52,9 +52,9 @@ pub async fn handle(call: Call) -> Result<Answer<NewApiKey>, Problem> {
         expires_at: life.and_then(|life| wall().checked_add_signed(life)),
     };
     let (db, scope) = (&call.state.api, call.scope());
-    let user = call.caller.makes_keys_for();
+    let new = NewOwnKey { key, user: call.caller.makes_keys_for() };
     let kept = |key: &KeyInfo| to_json(&new_key(key.clone(), None)).unwrap_or_default();
-    match store::key::create_own(db, &scope, (new, user), once.as_ref(), kept).await? {
+    match store::key::create_own(db, &scope, new, once.as_ref(), kept).await? {
         Once::Done(Created::MayNot) => Err(may_not_any_more()),
         Once::Done(Created::ActorEnded) => Err(ended()),
         Once::Done(Created::Done(key)) => Ok(Answer::created(new_key(*key, Some(made.text)))),

@@ -70,13 +70,14 @@ pub async fn handle(call: Call) -> Result<Answer<RotatedApiKey>, Problem> {
     let key = store::key::get(db, &scope, user, id).await?.ok_or_else(no_such_key)?;
     may_give(&call, &key.scopes)?;
     let made = call.state.authenticator.generate_key()?;
-    let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
+    let new = NewSecret { id: made.id, hash: made.hash.to_vec() };
     let kept = |new: &KeyInfo, old: &KeyInfo| {
         let rotated = RotatedApiKey { new: new_key(new.clone(), None), old: api_key(old.clone()) };
         to_json(&rotated).unwrap_or_default()
     };
-    let rotation = Rotation { key_id: id, of: user, by: call.caller.makes_keys_for(), overlap };
-    match store::key::rotate(db, &scope, rotation, secret, (once.as_ref(), kept)).await? {
+    let by = call.caller.makes_keys_for();
+    let rotation = Rotation { key_id: id, of: user, by, overlap, new };
+    match store::key::rotate(db, &scope, rotation, once.as_ref(), kept).await? {
         Once::Done(Rotated::Done { new, old }) => {
             let new = new_key(*new, Some(made.text));
             Ok(Answer::created(RotatedApiKey { new, old: api_key(*old) }))

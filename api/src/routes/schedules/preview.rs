@@ -4,15 +4,13 @@
 //! far as some steps go.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::{raw_json, to_json};
+use crate::answer::{Answer, to_json};
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, json, time_parameter, wrong_parameter};
 use crate::schedule::{Judged, judge, previewed};
 use crate::task::{Findings, read};
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use api_types::SchedulePreview;
 use api_types::request::SchedulePreviewAsk;
 use domain::schedule::{
@@ -72,7 +70,7 @@ pub const TIMING_DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`; `invalid_parameter`; what the database said.
-pub async fn stored(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn stored(call: Call) -> Result<Answer<SchedulePreview>, Problem> {
     let name = name_in_path(&call)?;
     let mut query = call.query()?;
     let (count, from) = (count(&mut query)?, time_parameter(&mut query, "from")?);
@@ -84,19 +82,19 @@ pub async fn stored(call: Call) -> Result<HttpResponse, Problem> {
         to_json(&previewed(&schedule.timing.zone, due, count)?)
     };
     let shown = call.state.computing.compute(call.caller.tenant(), show).await?;
-    Ok(raw_json(StatusCode::OK, shown))
+    Ok(Answer::written(shown))
 }
 
 /// Answers for a timing.
 ///
 /// # Errors
 /// `validation_failed`; `too_many_at_once`.
-pub async fn timing(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn timing(call: Call) -> Result<Answer<SchedulePreview>, Problem> {
     call.query()?.finish()?;
     let (body, now) = (call.body.clone(), wall());
     let show = move || to_json(&shown(&body, now)?);
     let shown = call.state.computing.compute(call.caller.tenant(), show).await?;
-    Ok(raw_json(StatusCode::OK, shown))
+    Ok(Answer::written(shown))
 }
 
 fn shown(body: &[u8], now: Timestamp) -> Result<SchedulePreview, Problem> {

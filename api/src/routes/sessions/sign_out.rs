@@ -7,6 +7,7 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use api_types::SignedOut;
+use domain::audit::AuditAction;
 use domain::id::SignInId;
 
 const ENDED: [AnswerDoc; 1] =
@@ -36,7 +37,7 @@ pub const THERE_DOC: Doc = Doc {
 /// `not_found` when it was over before; what the database said.
 pub async fn here(call: Call) -> Result<Answer<SignedOut>, Problem> {
     let (_, current) = signed_in(&call)?;
-    end(call, current, "session.sign_out").await
+    end(call, current, AuditAction::SessionSignOut).await
 }
 
 /// Signs out elsewhere.
@@ -46,15 +47,15 @@ pub async fn here(call: Call) -> Result<Answer<SignedOut>, Problem> {
 pub async fn there(call: Call) -> Result<Answer<SignedOut>, Problem> {
     let text = call.request.match_info().get("id").unwrap_or_default();
     let id = text.parse().map_err(|_| Problem::no_such("session"))?;
-    end(call, id, "session.end").await
+    end(call, id, AuditAction::SessionEnd).await
 }
 
-async fn end(call: Call, id: SignInId, action: &'static str) -> Result<Answer<SignedOut>, Problem> {
+async fn end(call: Call, id: SignInId, action: AuditAction) -> Result<Answer<SignedOut>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     let (user, _) = signed_in(&call)?;
     let (db, scope) = (&call.state.api, call.scope());
-    if !store::sign_in::end(db, &scope, (user, id), action).await? {
+    if !store::sign_in::end(db, &scope, user, id, action).await? {
         return Err(Problem::no_such("session"));
     }
     Ok(Answer::ok(SignedOut { id }))

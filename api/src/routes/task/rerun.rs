@@ -5,12 +5,12 @@
 
 use super::get::read;
 use super::submit::submit;
-use crate::answer::to_json;
+use crate::answer::{Answer, to_json};
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
-use actix_web::HttpResponse;
+use api_types::Task;
 use api_types::request::{Given, NewTask, Pairs, Retry, Run};
 use serde_json::{Map, Value, json as value};
 use store::task::TaskRecord;
@@ -45,7 +45,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// `not_found`, also where the task's day was dropped from history; then as for a submit.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
     call.caller.require_active()?;
     let id = call.task_id()?;
     call.query()?.finish()?;

@@ -1,16 +1,13 @@
 //! `POST /v1/tasks`: submit one task. Answered after the commit.
 
-use crate::answer::{mark_replayed, raw_json};
+use crate::answer::Answer;
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::submit::Verdict;
-use crate::task::{Origin, Rules, submitted_json};
-use actix_web::HttpResponse;
+use crate::task::{Origin, Rules, task as shown};
 use actix_web::http::StatusCode;
-use actix_web::http::header::LOCATION;
-use api_types::TaskWarning;
-use api_types::request as body;
+use api_types::{Task, TaskWarning, request as body};
 use domain::id::TaskId;
 use domain::plan::Quota;
 use domain::task::State;
@@ -49,7 +46,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What is wrong with the task; `idempotency_key_reuse`; what the database said.
-pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
     call.caller.require_active()?;
     call.query()?.finish()?;
     submit(&call, call.parsed().await?, None).await
@@ -63,7 +60,7 @@ pub(super) async fn submit(
     call: &Call,
     spec: body::NewTask,
     rerun_of: Option<TaskId>,
-) -> Result<HttpResponse, Problem> {
+) -> Result<Answer<Task>, Problem> {
     let pools = call.state.pools.current().await?;
     let rules = Rules {
         limits: &call.state.limits,
@@ -94,13 +91,13 @@ pub(super) async fn submit(
     match stored? {
         Verdict::Created(task, created) => {
             let task = TaskRecord::created(&task, &created);
-            answer(StatusCode::CREATED, (task, warnings), false)
+            Ok(answer(StatusCode::CREATED, task, warnings))
         }
         // That one may need something else, or run.
-        Verdict::Existing(id) => answer(StatusCode::OK, (read(call, id).await?, Vec::new()), false),
+        Verdict::Existing(id) => Ok(answer(StatusCode::OK, read(call, id).await?, Vec::new())),
         Verdict::Replayed(id) => {
             let task = asked.as_answered(read(call, id).await?);
-            answer(StatusCode::CREATED, (task, warnings), true)
+            Ok(answer(StatusCode::CREATED, task, warnings).again())
         }
         Verdict::KeyReused => Err(key_reused()),
     }
@@ -180,18 +177,7 @@ async fn read(call: &Call, id: TaskId) -> Result<TaskRecord, Problem> {
     })
 }
 
-fn answer(
-    status: StatusCode,
-    (task, warnings): (TaskRecord, Vec<TaskWarning>),
-    replay: bool,
-) -> Result<HttpResponse, Problem> {
+fn answer(status: StatusCode, task: TaskRecord, warnings: Vec<TaskWarning>) -> Answer<Task> {
     let location = format!("/v1/tasks/{}", task.id);
-    let mut answer = raw_json(status, submitted_json(task, warnings)?);
-    if let Ok(location) = location.parse() {
-        answer.headers_mut().insert(LOCATION, location);
-    }
-    if replay {
-        mark_replayed(&mut answer);
-    }
-    Ok(answer)
+    Answer::new(status, Task { warnings, ..shown(task) }).at(location)
 }

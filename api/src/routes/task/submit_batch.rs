@@ -2,13 +2,12 @@
 
 use super::batch::{Judged, Piece, Render, Sender};
 use super::submit_lines;
-use crate::answer::{mark_replayed, raw_json, to_json};
+use crate::answer::{Answer, Render as _, to_json};
 use crate::call::{Call, idempotency_text, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{json, wrong_parameter};
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use api_types::BatchResult;
 use api_types::request::TaskBatch;
@@ -63,8 +62,13 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     if let Some(lines) = call.lines.take() {
         return submit_lines::answer(&call, lines, full).await;
     }
-    let key = idempotency_text(&call)?;
-    let sender = Sender::of(&call);
+    document(&call, full).await?.render()
+}
+
+/// Stores the tasks of one document.
+async fn document(call: &Call, full: bool) -> Result<Answer<BatchResult>, Problem> {
+    let key = idempotency_text(call)?;
+    let sender = Sender::of(call);
     let body = call.body.clone();
     let read = move |sender: &Sender| {
         let key = key.map(|key| key.of_body(&body));
@@ -81,12 +85,8 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     let (judged, room) = sender.admit(key.as_ref(), judged).await?;
     let render = Render { form: rendered, full };
     match sender.store(key.as_ref(), (judged, room), render).await? {
-        BatchAnswer::Fresh(body) => Ok(raw_json(StatusCode::OK, body)),
-        BatchAnswer::Replayed(body) => {
-            let mut answer = raw_json(StatusCode::OK, body);
-            mark_replayed(&mut answer);
-            Ok(answer)
-        }
+        BatchAnswer::Fresh(body) => Ok(Answer::written(body)),
+        BatchAnswer::Replayed(body) => Ok(Answer::written(body).again()),
         BatchAnswer::KeyReused => Err(key_reused()),
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::plan::limits_of;
 use crate::statement::patient;
+use crate::task::executor_of;
 use crate::tenant::state_of;
 use crate::{StoreError, TenantScope};
 use domain::batch::Priority;
 use domain::explain::{Pause, Reason};
-use domain::id::{PoolName, TaskId};
+use domain::id::{ExecutorId, PoolName, TaskId};
 use domain::resources::Resources;
 use domain::task::{DriverName, State};
 use domain::tenant::TenantState;
@@ -40,7 +41,7 @@ pub(super) struct Live {
     max_attempts: u32,
     wake_at: Option<Timestamp>,
     placed_at: Option<Timestamp>,
-    executor: Option<String>,
+    executor: Option<ExecutorId>,
 }
 
 /// What the batcher says of a tenant that waits in a pool.
@@ -116,7 +117,7 @@ pub(super) async fn read(
         max_attempts: row.max_attempts.unsigned_abs(),
         wake_at: row.wake_at,
         placed_at: row.placed_at,
-        executor: row.executor,
+        executor: executor_of(id, row.executor)?,
     }))
 }
 

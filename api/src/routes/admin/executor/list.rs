@@ -54,16 +54,17 @@ pub async fn list(call: &OperatorCall) -> Result<Page<Executor>, Problem> {
     let mut found = store::session::list(db, pool.as_ref(), after.as_ref(), limit).await?;
     let more = page.cut(&mut found);
     let seal = |place: Vec<u8>| sealer.seal(NOBODY, context, &place);
-    pagination::page(found, more, executor, written, seal)
+    pagination::page(found, more, |found| Ok(executor(found)), written, seal)
 }
 
 fn written(executor: &ConnectedExecutor) -> Vec<u8> {
     let micros = executor.started_at.timestamp_micros().to_be_bytes();
-    [&micros[..], executor.executor.as_bytes()].concat()
+    [&micros[..], executor.executor.as_str().as_bytes()].concat()
 }
 
 fn read(bytes: &[u8]) -> Option<ExecutorPosition> {
     let (micros, executor) = bytes.split_first_chunk()?;
     let started_at = DateTime::from_timestamp_micros(i64::from_be_bytes(*micros))?;
-    Some(ExecutorPosition { executor: std::str::from_utf8(executor).ok()?.to_owned(), started_at })
+    let executor = std::str::from_utf8(executor).ok()?.parse().ok()?;
+    Some(ExecutorPosition { executor, started_at })
 }

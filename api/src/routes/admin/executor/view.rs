@@ -1,15 +1,11 @@
 //! An executor as operators see it.
 
-use crate::problem::{Code, Problem};
 use api_types::Executor;
 use domain::resources::Resources;
 use store::session::ConnectedExecutor;
 
 /// The executor of a record.
-///
-/// # Errors
-/// `internal` when its pool has no name that a pool can have.
-pub(super) fn executor(record: ConnectedExecutor) -> Result<Executor, Problem> {
+pub(super) fn executor(record: ConnectedExecutor) -> Executor {
     let (has, granted) = (record.capacity, record.granted);
     let free = Resources {
         cpu_millis: has.cpu_millis.saturating_sub(granted.cpu_millis),
@@ -18,13 +14,10 @@ pub(super) fn executor(record: ConnectedExecutor) -> Result<Executor, Problem> {
         iops: has.iops.saturating_sub(granted.iops),
         ports: has.ports.saturating_sub(granted.ports),
     };
-    let malformed = |error: domain::id::ParseNameError| {
-        Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
-    };
-    Ok(Executor {
+    Executor {
         id: record.executor,
-        session: record.session.to_string(),
-        pool: record.pool.parse().map_err(malformed)?,
+        session: record.session.to_string().into(),
+        pool: record.pool,
         draining: record.draining,
         version: record.version,
         started_at: record.started_at,
@@ -33,5 +26,5 @@ pub(super) fn executor(record: ConnectedExecutor) -> Result<Executor, Problem> {
         running: record.running,
         capacity: has.into(),
         free: free.into(),
-    })
+    }
 }

@@ -12,7 +12,7 @@ use crate::routes::keys::view::new_key;
 use api_types::NewApiKey;
 use runtime::clock::wall;
 use store::idempotency::Once;
-use store::key::{Created, NewKey};
+use store::key::{Created, NewKey, NewOwnKey};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -34,7 +34,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<NewApiKey>, Problem> {
     let scope = scope_of(&call).await?;
     call.require_live().await?;
     let made = call.state.authenticator.generate_key()?;
-    let new = NewKey {
+    let key = NewKey {
         id: made.id,
         tenant: scope.tenant(),
         name,
@@ -42,9 +42,9 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<NewApiKey>, Problem> {
         scopes: scopes.iter().map(ToString::to_string).collect(),
         expires_at: life.and_then(|life| wall().checked_add_signed(life)),
     };
-    let db = &call.state.api;
+    let (db, new) = (&call.state.api, NewOwnKey { key, user: None });
     // No user makes it, and no idempotency key was given: what remains is that it is there.
-    match store::key::create_own(db, &scope, (new, None), None, |_| Vec::new()).await? {
+    match store::key::create_own(db, &scope, new, None, |_| Vec::new()).await? {
         Once::Done(Created::Done(key)) => Ok(Answer::created(new_key(*key, Some(made.text)))),
         Once::Done(Created::MayNot | Created::ActorEnded)
         | Once::Replayed { .. }

@@ -38,10 +38,10 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<RotatedApiKey>, Problem
     let key_id = key_in_path(&call)?;
     call.require_live().await?;
     let made = call.state.authenticator.generate_key()?;
-    let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
-    let rotation = Rotation { key_id, of: None, by: None, overlap };
-    let nothing_kept = (None, |_: &_, _: &_| Vec::new());
-    match store::key::rotate(&call.state.api, &scope, rotation, secret, nothing_kept).await? {
+    let new = NewSecret { id: made.id, hash: made.hash.to_vec() };
+    let rotation = Rotation { key_id, of: None, by: None, overlap, new };
+    let db = &call.state.api;
+    match store::key::rotate(db, &scope, rotation, None, |_, _| Vec::new()).await? {
         Once::Done(Rotated::Done { new, old }) => {
             let new = new_key(*new, Some(made.text));
             Ok(Answer::created(RotatedApiKey { new, old: api_key(*old) }))
