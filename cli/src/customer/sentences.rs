@@ -85,11 +85,8 @@ pub(super) fn because(reason: &Extensible<Reason>, explanation: &Explanation) ->
             age::short(*until - now)
         ),
         Reason::Running { attempt, executor, since } => {
-            format!(
-                "It runs: attempt {attempt} began {} on {}.",
-                when(since),
-                named(executor.as_ref())
-            )
+            let on = named(executor.as_ref());
+            format!("It runs: attempt {attempt} began {} on {on}.", when(since))
         }
         Reason::Stopping { executor, .. } => {
             format!("A stop was requested; {} must confirm.", named(executor.as_ref()))
