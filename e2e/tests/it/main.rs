@@ -1,4 +1,4 @@
-//! A whole Berth of real processes and engines, one module per promise: one program, as a link for each took longer than its tests.
+//! A whole Berth of real processes and engines, one module per promise; one program, so that there is one link.
 
 mod api_death;
 mod batcher_death;

@@ -85,7 +85,10 @@ async fn dies_before_the_report(rounds: usize, each: usize) -> anyhow::Result<()
             lengths.map(|work| command(&ledger, work)).collect::<anyhow::Result<Vec<_>>>()?;
         let ids = customer.submit_batch(&tasks, &format!("round-{round}")).await?;
         let wanted = rand::rng().random_range(1..=each);
-        clock::timeout(SOON, some_end(&ledger, &ids, wanted)).await?;
+        if clock::timeout(SOON, some_end(&ledger, &ids, wanted)).await.is_err() {
+            let log = cluster.process(victim)?.log();
+            anyhow::bail!("fewer than {wanted} of round {round} ended; its executor says: {log}");
+        }
         if each > 1 {
             clock::sleep(Duration::from_millis(rand::rng().random_range(0..15))).await;
         }

@@ -110,7 +110,7 @@ impl Executor {
         secret: &SecretString,
         shutdown: Shutdown,
     ) -> Result<Handle, ExecutorError> {
-        let data_dir = DataDir::open(&config.data_dir)?;
+        let data_dir = DataDir::open(&config.data_dir).await?;
         let (users, not_own) = Users::of(config)?;
         let folders = WorkFolders::open(data_dir.work())
             .map_err(|source| DataDirError::Io { path: data_dir.work(), source })?;

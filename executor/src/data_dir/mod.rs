@@ -1,12 +1,18 @@
 //! The executor's folder: work folders, the spool, its sessions, and a lock.
 //!
 //! One executor a folder: two would deliver each other's results and kill each other's commands. The lock
-//! goes with the process, however it ends.
+//! goes with the process, however it ends; only a child that was being started when its agent was killed holds it a moment longer.
 
+use runtime::clock;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longest wait for the lock. A child of a killed agent has it until its exec, which takes milliseconds, and longer on a busy machine.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// `executor.data_dir` cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +42,8 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// Makes the folder if need be, and locks it.
-    pub(crate) fn open(path: &Path) -> Result<Self, DataDirError> {
+    /// Makes the folder if need be, and locks it. Waits up to 2 s for the lock.
+    pub(crate) async fn open(path: &Path) -> Result<Self, DataDirError> {
         let failed = |source| DataDirError::Io { path: path.to_owned(), source };
         // Commands pass through it to their own folders, but need not list it.
         DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(failed)?;
@@ -45,10 +51,16 @@ impl DataDir {
         let lock = path.join("lock");
         let lock =
             OpenOptions::new().create(true).append(true).mode(0o600).open(lock).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(DataDirError::InUse { path }),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+        let began = clock::monotonic();
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Self { path, _lock: lock }),
+                Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_WAIT => {
+                    clock::sleep(LOCK_INTERVAL).await;
+                }
+                Err(TryLockError::WouldBlock) => return Err(DataDirError::InUse { path }),
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
         }
     }
 
@@ -72,13 +84,16 @@ impl DataDir {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_folder_serves_one_executor_at_a_time() {
+    #[tokio::test(start_paused = true)]
+    async fn a_folder_serves_one_executor_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
-        let first = DataDir::open(&path).unwrap();
-        assert!(matches!(DataDir::open(&path), Err(DataDirError::InUse { .. })));
-        drop(first);
-        DataDir::open(&path).unwrap();
+        let first = DataDir::open(&path).await.unwrap();
+        assert!(matches!(DataDir::open(&path).await, Err(DataDirError::InUse { .. })));
+        let (next, ()) = tokio::join!(DataDir::open(&path), async {
+            clock::sleep(LOCK_WAIT / 2).await;
+            drop(first);
+        });
+        next.unwrap();
     }
 }
