@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Longest wait for the lock. A child of a killed agent has it until its exec, which takes milliseconds, and longer on a busy machine.
+/// Longest wait for the lock. A child of a killed agent has it until its exec, which comes late on a busy machine.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
