@@ -64,7 +64,7 @@ pub use secret::Secret;
 pub use session::{
     AcceptedUser, OwnKey, OwnUser, PasswordChanged, Session, SignedIn, SignedOut, TokenType, WhoAmI,
 };
-pub use task::{CancelResult, CancelledTask, Retry, Task, TaskWarning, WarningCode};
+pub use task::{CancelResult, CancelledTask, Retry, Task, TaskParent, TaskWarning, WarningCode};
 pub use tenant::Tenant;
 pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};
 pub use time::DateTime;

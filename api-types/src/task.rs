@@ -2,6 +2,7 @@
 
 use crate::{DateTime, Extensible};
 use domain::batch::Priority;
+use domain::dependency::{Condition, Join};
 use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Backoff, Delivery, RetryOn, RetryPolicy, Run, State};
@@ -92,6 +93,11 @@ pub struct Task {
     /// Task that it runs again, see `POST /v1/tasks/{id}/rerun`; null if none.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub rerun_of: Option<TaskId>,
+    /// The tasks that it waits for, or waited for, and how each must end.
+    pub depends_on: Vec<TaskParent>,
+    /// How many of `depends_on` must end as asked; null if there are none.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Join>))]
+    pub join: Option<Extensible<Join>>,
     /// Name of the schedule at that time; stays when the schedule is deleted.
     pub schedule_name: Option<String>,
     /// Due time of its schedule, also in a backfill; else its first due time. Retries do not change it.
@@ -108,6 +114,18 @@ impl Task {
     pub const fn is_finished(&self) -> bool {
         self.finished_at.is_some()
     }
+}
+
+/// A task that another one waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskParent {
+    /// The parent.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub task: TaskId,
+    /// How it must end.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Condition))]
+    pub on: Extensible<Condition>,
 }
 
 /// A retry policy with all its fields; its schema is that of a request.

@@ -73,6 +73,9 @@ async fn hints_flow_on_after_their_queue_was_deleted_under_load() {
     let rig = Carrier::RabbitMq.rig(|_| {}).await;
     let admin = rig.admin().await;
     let mut consumer = rig.consume(100);
+    // It consumes by now: on a busy machine all rounds might else be over before it has subscribed.
+    rig.publish(vec![batch(1)]).await;
+    next(&mut consumer).await.ack();
     let (mut confirmed, mut consumed) = (0, 0);
     for round in 0..60 {
         if round % 20 == 10 {

@@ -25,13 +25,15 @@ pub enum Operation {
     Reap,
     /// A retry that waited for its target goes.
     LetGo,
+    /// Children of a parent that has many are released.
+    Release,
     /// From an assignment to a result, on the executor.
     Execute,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Submit,
         Self::Dispatch,
         Self::Fire,
@@ -39,6 +41,7 @@ impl Operation {
         Self::Settle,
         Self::Reap,
         Self::LetGo,
+        Self::Release,
         Self::Execute,
     ];
 
@@ -76,7 +79,7 @@ const fn kills_only(name: &'static str, of: Operation) -> Point {
 }
 
 /// All points, in the order of a task's life.
-pub const POINTS: [Point; 20] = [
+pub const POINTS: [Point; 22] = [
     point("api.submit.before_insert", Operation::Submit),
     point("api.submit.after_commit", Operation::Submit),
     point("scheduler.fire.before_commit", Operation::Fire),
@@ -97,4 +100,6 @@ pub const POINTS: [Point; 20] = [
     point("resource_manager.reap.committed", Operation::Reap),
     point("resource_manager.retries.before_commit", Operation::LetGo),
     point("resource_manager.retries.committed", Operation::LetGo),
+    point("scheduler.children.before_commit", Operation::Release),
+    point("scheduler.children.committed", Operation::Release),
 ];

@@ -47,3 +47,8 @@ async fn the_work_of_a_dead_executor_goes_on_wherever_its_reaping_breaks() -> an
 async fn a_held_retry_goes_wherever_its_release_breaks() -> anyhow::Result<()> {
     attack(Operation::LetGo).await
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_child_is_released_once_wherever_its_release_breaks() -> anyhow::Result<()> {
+    attack(Operation::Release).await
+}

@@ -10,6 +10,7 @@ pub mod cpu;
 pub mod db;
 pub mod fake_time;
 pub mod fill;
+pub mod graphs;
 pub mod ledger;
 pub mod memory;
 pub mod poll;

@@ -40,6 +40,12 @@ word!(
     domain::task::State::ALL.iter().map(|state| state.as_str())
 );
 word!(
+    /// How a parent must end: `succeeded`; `failed`, `aborted`, `killed` or `expired` (`failed`); anyhow (`finished`); `succeeded` or
+    /// `skipped` (`skipped_ok`).
+    Condition,
+    domain::dependency::Condition::ALL.iter().map(|condition| condition.as_str())
+);
+word!(
     /// What happens after a lost attempt.
     Delivery,
     [domain::task::Delivery::AtLeastOnce, domain::task::Delivery::AtMostOnce].map(domain::task::Delivery::as_str)
@@ -172,6 +178,39 @@ schema!(
         .description(Some("A day of the month: 1 to 31 or `last`."))
         .item(of(Type::Integer).minimum(Some(1)).maximum(Some(31)))
         .item(Ref::from_schema_name("LastDay"))
+);
+schema!(
+    /// A task that another one waits for.
+    Dependency,
+    OneOfBuilder::new()
+        .description(Some(
+            "A task that must end first: its id, or in a batch also its `ref` or its position from 0. Without `on` it must succeed.",
+        ))
+        .item(of(Type::String))
+        .item(of(Type::Integer).minimum(Some(0)))
+        .item(
+            ObjectBuilder::new()
+                .property(
+                    "task",
+                    OneOfBuilder::new().item(of(Type::String)).item(of(Type::Integer).minimum(Some(0)))
+                )
+                .property("on", Ref::from_schema_name("Condition"))
+                .required("task")
+                .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+        )
+);
+schema!(
+    /// How many parents must end as asked.
+    Join,
+    OneOfBuilder::new()
+        .description(Some("How many parents must end as asked."))
+        .item(of(Type::String).enum_values(Some(["all", "any"])))
+        .item(
+            ObjectBuilder::new()
+                .property("at_least", of(Type::Integer).minimum(Some(1)).maximum(Some(1000)))
+                .required("at_least")
+                .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+        )
 );
 schema!(
     /// Days or times excluded from a schedule.

@@ -5,6 +5,7 @@
 //! left out have the server's defaults.
 
 mod access;
+mod dependency;
 mod given;
 mod key;
 mod operator;
@@ -18,6 +19,7 @@ pub use access::{
     InvitationAccept, PasswordChange, SessionRefresh, SignIn, SignUp, UserChange, UserCreate,
     UserInvite, UserPut,
 };
+pub use dependency::{Dependency, MAX_REF, ParentName, is_ref};
 pub use given::{Form, Given, Written, Wrong};
 pub use key::{ApiKeyCreate, ApiKeyRotate, ConcurrencyLimitPut, OperatorKeyCreate};
 pub use operator::{

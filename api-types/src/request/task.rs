@@ -1,13 +1,13 @@
 //! Tasks to submit.
 
-use super::{CommandRun, Given, NoopRun, Pairs, Run};
+use super::{CommandRun, Dependency, Given, NoopRun, Pairs, Run};
 use domain::batch::{ConcurrencyKey, Priority};
+use domain::dependency::Join;
 use domain::id::PoolName;
 use domain::resources::Tier;
 use domain::task::{Backoff, Delivery, RetryOn, RetryPolicy};
 use domain::time::Timestamp;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A task to submit. All fields except `run` are optional.
@@ -87,15 +87,20 @@ pub struct NewTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Labels>))]
     pub labels: Option<Pairs>,
-    /// Not available yet: must be empty or omitted.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "unavailable")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>, max_items = 0))]
-    pub depends_on: Option<Vec<IgnoredAny>>,
-}
-
-/// What was read of it is not kept.
-fn unavailable<S: Serializer>(_: &Option<Vec<IgnoredAny>>, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_none()
+    /// Name of the task in `depends_on` of other tasks of the same batch: 1 to 100 of `a-z A-Z 0-9 _ . -`, not like `task_…`. It is not
+    /// stored.
+    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 100))]
+    pub reference: Option<String>,
+    /// Tasks that must end first, up to 1000. Its delay counts from when enough of them have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<crate::openapi::words::Dependency>>, max_items = 1000))]
+    pub depends_on: Option<Vec<Given<Dependency>>>,
+    /// How many of `depends_on` must end as asked: `all`, `any`, or `{"at_least": n}`. If too few can, the task ends as `skipped`.
+    /// Default: `all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Join>))]
+    pub join: Option<Join>,
 }
 
 impl NewTask {

@@ -144,7 +144,7 @@ fn sizes() -> String {
 mod tests {
     use super::*;
     use crate::description::document;
-    use crate::task::{Origin, Rules};
+    use crate::task::{Links, Origin, Rules};
     use api_types::request::NewTask;
     use domain::id::{PlanName, TenantId};
     use domain::plan::PlanLimits;
@@ -183,7 +183,8 @@ mod tests {
         let user = PoolUser { tenant: TenantId::fresh(), plan: &PlanName::default() };
         let now = Timestamp::UNIX_EPOCH;
         let plan = PlanLimits::default();
-        let rules = Rules { limits: &limits, pools: &pools, user, now, plan: &plan };
+        let links = Links::Stored;
+        let rules = Rules { limits: &limits, pools: &pools, user, now, plan: &plan, links };
         let origin = Origin {
             tenant: TenantId::fresh(),
             key_id: String::new(),

@@ -25,8 +25,9 @@ enum Kind {
     /// A word of this schema.
     Word(&'static str),
     Holders,
+    Parents,
 }
-use Kind::{Flag, Holders, Number, Text, Time, Whole, Word};
+use Kind::{Flag, Holders, Number, Parents, Text, Time, Whole, Word};
 
 const fn has(name: &'static str, kind: Kind, text: &'static str) -> Field {
     Field { name, kind, nullable: false, text }
@@ -37,8 +38,21 @@ const fn may_have(name: &'static str, kind: Kind, text: &'static str) -> Field {
 }
 
 /// Every reason, in the order in which they are told.
-const REASONS: [(&str, &str, &[Field]); 18] = [
+const REASONS: [(&str, &str, &[Field]); 19] = [
     ("due", "Its time has not come.", &[has("at", Time, "When it is due")]),
+    (
+        "parents",
+        "It waits for other tasks.",
+        &[
+            has("needs", Whole, "So many more of them must end as asked"),
+            has(
+                "undecided",
+                Whole,
+                "So many have not ended; if fewer than `needs`, the task is about to be skipped",
+            ),
+            has("waits_for", Parents, "Up to 20 that have not ended, in the order of `depends_on`"),
+        ],
+    ),
     (
         "retry",
         "An attempt failed or was lost; the next one is due at a set time.",
@@ -188,7 +202,8 @@ pub(super) fn add(components: ComponentsBuilder) -> ComponentsBuilder {
     let components = components
         .schema("Explanation", explanation())
         .schema("StartEstimate", estimate())
-        .schema("ConcurrencyHolder", holder());
+        .schema("ConcurrencyHolder", holder())
+        .schema("OpenParent", open_parent());
     let mut whole = OneOfBuilder::new()
         .description(Some("What a task waits for or does. Later versions may add reasons."));
     let mut discriminator = Discriminator::new("reason");
@@ -267,6 +282,10 @@ impl Field {
                 .items(Ref::from_schema_name("ConcurrencyHolder"))
                 .description(Some(self.text))
                 .into(),
+            Parents => ArrayBuilder::new()
+                .items(Ref::from_schema_name("OpenParent"))
+                .description(Some(self.text))
+                .into(),
         }
     }
 }
@@ -284,6 +303,15 @@ fn holder() -> ObjectBuilder {
     )
 }
 
+fn open_parent() -> ObjectBuilder {
+    let fields = [
+        has("id", Text, "The task"),
+        has("state", Word("State"), "State of the task"),
+        has("on", Word("Condition"), "How it must end"),
+    ];
+    with(ObjectBuilder::new().description(Some("A task that another one waits for.")), &fields)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,6 +326,7 @@ mod tests {
                 _ if field.nullable => serde_json::Value::Null,
                 Time => "2030-01-31T12:00:00Z".into(),
                 Text => "text".into(),
+                Parents => serde_json::json!([]),
                 Whole | Number => 1.into(),
                 Flag => true.into(),
                 Word(_) => "ports".into(),

@@ -2,13 +2,16 @@
 
 use super::timing::{Judged, judge};
 use crate::problem::{Code, FieldError, Problem};
-use crate::task::{Findings, Origin, Rules, duration};
+use crate::task::{Findings, Links, Origin, Rules, duration};
 use api_types::request as body;
 use domain::schedule::{FailureStreak, Misfire, Overlap, TaskTemplate, Timing};
 use domain::time::Timestamp;
 use std::time::Duration;
 use store::task::submit::NewTask;
 
+/// The task of a schedule stands alone.
+pub const NO_PARENTS: Links<'static> =
+    Links::None("is not allowed: a task of a schedule cannot wait for others");
 /// Where the task stands in the body.
 const TASK: &str = "/task";
 /// The oldest due time that may be caught up with.
@@ -169,7 +172,8 @@ mod tests {
         let pools = [SubmitPool { name, grants, executors: Vec::new() }];
         let user = PoolUser { tenant: TenantId::fresh(), plan: &PlanName::default() };
         let plan = PlanLimits::default();
-        let rules = Rules { limits: &config.limits, pools: &pools, user, now, plan: &plan };
+        let links = NO_PARENTS;
+        let rules = Rules { limits: &config.limits, pools: &pools, user, now, plan: &plan, links };
         let origin = Origin {
             tenant: TenantId::fresh(),
             key_id: "k".to_owned(),

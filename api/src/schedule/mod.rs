@@ -5,7 +5,7 @@ mod due;
 mod timing;
 mod view;
 
-pub use check::{Checked, check};
+pub use check::{Checked, NO_PARENTS, check};
 pub use due::previewed;
 pub use timing::{Judged, judge};
 pub use view::{fire, schedule};

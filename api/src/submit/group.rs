@@ -90,10 +90,15 @@ impl Leader {
         let made = match &answer {
             SubmitAnswer::Created(_) => Some(task.id),
             SubmitAnswer::Replayed(id) | SubmitAnswer::Existing(id) => Some(*id),
-            SubmitAnswer::KeyReused => None,
+            SubmitAnswer::KeyReused | SubmitAnswer::UnknownParents(_) => None,
         };
         let mut undecided = Vec::new();
+        let stores_nothing = matches!(answer, SubmitAnswer::UnknownParents(_));
         for follower in self.followers {
+            if stores_nothing {
+                undecided.push(follower);
+                continue;
+            }
             let same_body = follower.task.idempotency.as_ref().map(|key| key.body_hash) == hash;
             let verdict = match (made, same_body) {
                 (Some(id), true) => Verdict::Replayed(id),
@@ -172,6 +177,7 @@ pub(super) mod tests {
             key_id: String::new(),
             schedule: None,
             rerun_of: None,
+            depends_on: None,
             idempotency: key.map(|(key, body)| IdempotencyKey {
                 route: "POST /v1/tasks".to_owned(),
                 key: key.to_owned(),
@@ -189,6 +195,7 @@ pub(super) mod tests {
             run_at: at,
             start_deadline: at,
             state: State::Ready,
+            waits: false,
         })
     }
 

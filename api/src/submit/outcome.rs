@@ -14,6 +14,8 @@ pub enum Verdict {
     Replayed(TaskId),
     /// The idempotency key was used with another body.
     KeyReused,
+    /// Not stored: the tenant has no task as those at these places of `depends_on`.
+    UnknownParents(Vec<usize>),
 }
 
 impl Verdict {
@@ -28,6 +30,11 @@ impl Verdict {
             SubmitAnswer::Existing(id) => Self::Existing(id),
             SubmitAnswer::Replayed(id) => Self::Replayed(id),
             SubmitAnswer::KeyReused => Self::KeyReused,
+            SubmitAnswer::UnknownParents(unknown) => {
+                let edges = task.depends_on.iter().flat_map(|all| &all.edges).enumerate();
+                let places = edges.filter(|(_, edge)| unknown.contains(&edge.parent));
+                Self::UnknownParents(places.map(|(place, _)| place).collect())
+            }
         }
     }
 }

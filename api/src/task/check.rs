@@ -3,6 +3,7 @@
 //! Called for single submits and for each task of a batch. Whatever passes here must pass the database's
 //! own checks: a bad input is a 4xx with a pointer, never a 500.
 
+use super::dependencies::{LinkFields, Links};
 use super::findings::Findings;
 use super::pool::usable;
 use super::run::run;
@@ -55,6 +56,8 @@ pub struct Rules<'a> {
     pub now: Timestamp,
     /// The tenant's plan: its limits, and whether tasks are flexible that do not say.
     pub plan: &'a PlanLimits,
+    /// What a task may name as its parents.
+    pub links: Links<'a>,
 }
 
 /// Where a task comes from.
@@ -96,9 +99,9 @@ impl Rules<'_> {
         if let Some(key) = &spec.unique_key {
             short_text(f, "/unique_key", key, MAX_NAME);
         }
-        if spec.depends_on.as_ref().is_some_and(|parents| !parents.is_empty()) {
-            f.unavailable("/depends_on");
-        }
+        let links =
+            LinkFields { reference: spec.reference, depends_on: spec.depends_on, join: spec.join };
+        let depends_on = self.links.read(f, links);
         let (tier, resources) = demand(f, spec.tier, spec.resources);
         let (delay, run_at) = self.due(f, spec.delay, spec.run_at);
         let limits = self.limits;
@@ -148,6 +151,7 @@ impl Rules<'_> {
             key_id: origin.key_id,
             schedule: None,
             rerun_of: None,
+            depends_on,
             idempotency: origin.idempotency,
         })
     }

@@ -1,6 +1,7 @@
 //! A task in JSON: whether what a client sends makes sense (`check`), what it gets back (`view`).
 
 mod check;
+mod dependencies;
 mod findings;
 mod http;
 mod pool;
@@ -10,6 +11,7 @@ mod view;
 mod warning;
 
 pub use check::{Origin, Rules};
+pub use dependencies::{Links, Siblings, UNKNOWN_PARENT};
 pub use findings::Findings;
 pub use pool::usable;
 pub(crate) use text::{check_tenant_name, duration, read, short_text};

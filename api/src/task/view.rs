@@ -1,6 +1,7 @@
 //! A task as it is shown.
 
-use api_types::{Extensible, Retry, Task};
+use api_types::{Extensible, Retry, Task, TaskParent};
+use domain::dependency::Edge;
 use store::task::TaskRecord;
 
 /// The task of a record. What this release cannot read of what it runs is absent.
@@ -44,8 +45,14 @@ pub fn task_without_run(record: TaskRecord) -> Task {
         executor: record.executor,
         schedule: record.schedule,
         rerun_of: record.rerun_of,
+        depends_on: record.depends_on.iter().flat_map(|all| &all.edges).map(parent).collect(),
+        join: record.depends_on.as_ref().map(|all| all.join.into()),
         schedule_name: record.schedule_name,
         due_at: record.due_at,
         warnings: Vec::new(),
     }
+}
+
+fn parent(edge: &Edge) -> TaskParent {
+    TaskParent { task: edge.parent, on: edge.on.into() }
 }

@@ -94,23 +94,6 @@ async fn doubled_fields_are_refused_wherever_they_are() {
 }
 
 #[tokio::test]
-async fn features_to_come_are_refused_by_name() {
-    let server = Server::start().await;
-    for (body, pointer, name) in
-        [(noop_with("depends_on", json!(["task_1"])), "/depends_on", "depends_on")]
-    {
-        let answer = server.post("/v1/tasks", body.to_string()).await;
-        assert_eq!((answer.status, answer.code().as_str()), (422, "not_available"), "{answer:?}");
-        assert_eq!(answer.pointers(), [pointer]);
-        let detail = answer.json()["errors"][0]["detail"].as_str().unwrap().to_owned();
-        assert!(detail.contains(name) && detail.contains("is not available yet"), "{detail}");
-    }
-    let mixed = json!({"run": {"noop": {}}, "name": "", "depends_on": ["task_1"]}).to_string();
-    assert_eq!(server.post("/v1/tasks", mixed).await.code(), "validation_failed");
-    assert_eq!(server.stored().await, 0);
-}
-
-#[tokio::test]
 async fn an_array_is_no_object() {
     let server = Server::start().await;
     for (body, pointer) in [
@@ -131,7 +114,7 @@ async fn an_array_is_no_object() {
 async fn what_is_no_json_is_a_400() {
     let server = Server::start().await;
     let deep = format!("{{\"run\":{}", "{\"noop\":".repeat(100_000 / 8));
-    let nested = format!("{{\"depends_on\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let nested = format!("{{\"labels\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     for body in [
         "",
         " ",

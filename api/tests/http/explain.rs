@@ -92,6 +92,8 @@ async fn each_reason_is_told_as_it_is_documented() {
     assert_eq!(documented.told(&server, &large).await, ["too_large"]);
     let later = submitted(&server, json!({"delay": "1h"})).await;
     assert_eq!(documented.told(&server, &later).await, ["due"]);
+    let child = submitted(&server, json!({"depends_on": [task]})).await;
+    assert_eq!(documented.told(&server, &child).await, ["parents"]);
 
     let leased = "session_id = gen_random_uuid(), assignment = 1, placed_at = now(), wake_at = now() + interval '1 minute', attempt = 1";
     for (columns, reason) in [

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 const NDJSON: (&str, &str) = ("Content-Type", "application/x-ndjson");
 
-async fn post(server: &Server, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Answer {
+pub async fn post(server: &Server, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Answer {
     let bearer = format!("Bearer {}", server.key);
     let mut all = vec![("Authorization", bearer.as_str())];
     if !headers.iter().any(|(name, _)| *name == "Content-Type") {

@@ -16,6 +16,7 @@ mod client;
 mod compression;
 mod computing;
 mod contract;
+mod dependencies;
 mod described;
 mod explain;
 mod idempotency;

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
 use client::{ApiResponse, ClientError, Extensible, Task};
 use domain::batch::Priority;
+use domain::dependency::Join;
 use domain::explain::Reason;
 use domain::id::TaskId;
 use domain::task::{CommandRun, Run};
@@ -97,6 +98,10 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.some("executor", task.executor.as_ref());
     details.some("schedule", schedule(task));
     details.some("rerun of", task.rerun_of);
+    for parent in &task.depends_on {
+        details.row("after", format!("{} ({})", parent.task, parent.on));
+    }
+    details.some("join", task.join.as_ref().filter(|_| task.depends_on.len() > 1).map(join));
     let (failed, most) = (task.failures, task.max_attempts);
     details.row("attempts", format!("{} ({failed} of {most} failed)", task.attempts));
     details.row("delivery", &task.delivery);
@@ -117,6 +122,16 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.some("finished", task.finished_at.map(at));
     details.row("cap", format_duration(task.execution_cap));
     details.to_string()
+}
+
+/// How many of its parents must end as asked.
+fn join(join: &Extensible<Join>) -> String {
+    match join {
+        Extensible::Known(Join::All) => "all".to_owned(),
+        Extensible::Known(Join::Any) => "any".to_owned(),
+        Extensible::Known(Join::AtLeast(wanted)) => format!("at least {wanted}"),
+        Extensible::Other(other) => other.to_string(),
+    }
 }
 
 /// The schedule that made it, by name where that is known.

@@ -5,7 +5,8 @@
 use super::ended::how;
 use crate::output::age;
 use client::{Explanation, Extensible};
-use domain::explain::{Basis, KeyUse, Reason, Turn};
+use domain::dependency::Condition;
+use domain::explain::{Basis, KeyUse, OpenParent, OpenParents, Reason, Turn};
 use domain::id::ExecutorId;
 use domain::time::Timestamp;
 
@@ -27,6 +28,7 @@ pub(super) fn because(reason: &Extensible<Reason>, explanation: &Explanation) ->
     let when = |at: &Timestamp| age::ago(*at, now);
     match reason {
         Reason::Due { at } => format!("It is due {}.", ahead(*at, now)),
+        Reason::Parents(parents) => waits_for(parents),
         Reason::Retry { at, failures, max_attempts, last_outcome, last_reason } => {
             let outcome = last_outcome.map(|outcome| format!(", the last ended {outcome}"));
             let why = last_reason.as_ref().map(|reason| format!(" ({reason})"));
@@ -124,6 +126,26 @@ fn of_turn(turn: &Turn) -> String {
     format!("Ahead of it: {}.", before.join(" and "))
 }
 
+/// `It waits for 2 of 3 tasks: task_… (running), task_… (ready, to fail).`
+fn waits_for(parents: &OpenParents) -> String {
+    let OpenParents { needs, undecided, waits_for } = parents;
+    if undecided < needs {
+        return "It is about to be skipped: too few of its parents ended as asked.".to_owned();
+    }
+    let name = |parent: &OpenParent| {
+        let on = match parent.on {
+            Condition::Succeeded => "",
+            Condition::Failed => ", to fail",
+            Condition::Finished => ", to finish",
+            Condition::SkippedOk => ", to succeed or be skipped",
+        };
+        format!("{} ({}{on})", parent.id, parent.state)
+    };
+    let named: Vec<String> = waits_for.iter().map(name).collect();
+    let more = if waits_for.len() as u64 == *undecided { "" } else { ", and others" };
+    format!("It waits for {needs} of {undecided} tasks: {}{more}.", named.join(", "))
+}
+
 /// When it will start, or why that is not known; `None` for one that has started.
 pub(super) fn starts(explanation: &Explanation) -> Option<String> {
     let (eta, now) = (&explanation.eta, explanation.at);
@@ -150,6 +172,7 @@ pub(super) fn starts(explanation: &Explanation) -> Option<String> {
 
 const fn unknown(basis: Basis) -> Option<&'static str> {
     Some(match basis {
+        Basis::Parents => "The start is not known: other tasks must end first.",
         Basis::People => "It does not start until this is resolved.",
         Basis::Executors => "It does not start until a suitable executor connects.",
         Basis::Key => {

@@ -13,8 +13,10 @@ use super::warned::warned;
 use super::{size, submit_file};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use client::request::Given;
+use client::request::{Dependency, Given};
 use client::{ApiResponse, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
+use domain::dependency::{Condition, Join, ParseConditionError};
+use domain::id::ParseIdError;
 use domain::time::{Timestamp, parse_duration};
 use serde::Serialize;
 use std::io::Read;
@@ -48,14 +50,21 @@ pub struct SubmitArguments {
     /// Due time, such as 2030-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub run_at: Option<Timestamp>,
+    /// Task that must end first: its id, or ID=CONDITION with succeeded (the default), failed, finished or skipped_ok.
+    /// May be given several times. A delay counts from when enough of them have ended.
+    #[arg(long, value_name = "ID", value_parser = parent)]
+    pub after: Vec<Dependency>,
+    /// How many tasks of `--after` must end as asked: all, any, or a number. If too few can, the task is skipped.
+    #[arg(long, value_name = "HOW", value_parser = join, requires = "after")]
+    pub join: Option<Join>,
     /// Idempotency key: repeating the command with the same key submits the task only once.
     #[arg(long, value_name = "KEY")]
     pub idempotency_key: Option<IdempotencyKey>,
     /// JSON file with the task, as in the API; `-`: standard input.
-    #[arg(long, value_name = "FILE", conflicts_with_all = FIELDS, conflicts_with_all = ["delay", "run_at"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = FIELDS, conflicts_with_all = ["delay", "run_at", "after"])]
     pub json: Option<String>,
     /// NDJSON file, one task per line, as in the API; `-`: standard input.
-    #[arg(long, value_name = "FILE", conflicts_with_all = FIELDS, conflicts_with_all = ["delay", "run_at", "follow"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = FIELDS, conflicts_with_all = ["delay", "run_at", "after", "follow"])]
     pub file: Option<String>,
     /// Follow the output until the task has finished; the exit code is its result. Ctrl-C does not stop the task.
     #[arg(long, short = 'f')]
@@ -118,7 +127,27 @@ pub(super) fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failur
 
 fn task(arguments: SubmitArguments) -> Result<NewTask, Failure> {
     let (delay, run_at) = (arguments.delay.map(Given::from), arguments.run_at.map(Given::from));
-    Ok(NewTask { delay, run_at, ..arguments.task.into_task()? })
+    let after = arguments.after.into_iter().map(Given::from).collect::<Vec<_>>();
+    let (depends_on, join) = ((!after.is_empty()).then_some(after), arguments.join);
+    Ok(NewTask { delay, run_at, depends_on, join, ..arguments.task.into_task()? })
+}
+
+fn parent(text: &str) -> Result<Dependency, String> {
+    let (id, on) = text.split_once('=').unwrap_or((text, "succeeded"));
+    let id = id
+        .parse()
+        .map_err(|error: ParseIdError| format!("`{id}` is not the id of a task: {error}"))?;
+    let on: Condition = on.parse().map_err(|error: ParseConditionError| error.to_string())?;
+    Ok(Dependency { on, ..Dependency::new(id) })
+}
+
+fn join(text: &str) -> Result<Join, String> {
+    match (text, text.parse()) {
+        ("all", _) => Ok(Join::All),
+        ("any", _) => Ok(Join::Any),
+        (_, Ok(wanted)) if wanted > 0 => Ok(Join::AtLeast(wanted)),
+        _ => Err("expected all, any or a number from 1".to_owned()),
+    }
 }
 
 /// A body of a request.

@@ -39,6 +39,8 @@ pub struct Eta {
 pub enum Basis {
     /// Its due time; its wait after that is unknown.
     Time,
+    /// No times: other tasks must end first.
+    Parents,
     /// Its position, and the recent dispatch rate of its tenant.
     Pace,
     /// Execution caps of tasks with its concurrency key: the latest end of one.
@@ -96,6 +98,7 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
         Some(Reason::Due { at: due } | Reason::Retry { at: due, .. }) => {
             Eta { earliest: Some(at.max(*due)), estimate: None, basis: Basis::Time }
         }
+        Some(Reason::Parents(_)) => Eta::unknown(Basis::Parents),
         Some(Reason::TenantSuspended { .. } | Reason::PoolPaused(_)) => Eta::unknown(Basis::People),
         Some(Reason::NoExecutor { .. } | Reason::NoDriver { .. } | Reason::TooLarge { .. }) => {
             Eta::unknown(Basis::Executors)

@@ -11,7 +11,7 @@ mod room;
 
 pub use eta::{Basis, Eta};
 pub use facts::{Facts, Ready, Waits};
-pub use reason::{Holder, KeyUse, LimitUse, Pause, Reason, Turn};
+pub use reason::{Holder, KeyUse, LimitUse, OpenParent, OpenParents, Pause, Reason, Turn};
 pub use room::{Room, Rooms};
 
 use crate::id::TaskId;

@@ -1,5 +1,6 @@
 //! Reasons of an explanation.
 
+use crate::dependency::Condition;
 use crate::id::{ExecutorId, PoolName, TaskId};
 use crate::resources::Dimension;
 use crate::task::{AttemptOutcome, State};
@@ -15,6 +16,8 @@ pub enum Reason {
         /// When it is due.
         at: Timestamp,
     },
+    /// It waits for other tasks.
+    Parents(OpenParents),
     /// An attempt failed or was lost; the next one is due at a set time.
     Retry {
         /// When it is due.
@@ -130,8 +133,9 @@ pub enum Reason {
 
 impl Reason {
     /// Every name, in order.
-    pub const NAMES: [&'static str; 18] = [
+    pub const NAMES: [&'static str; 19] = [
         "due",
+        "parents",
         "retry",
         "retry_budget",
         "breaker_open",
@@ -150,6 +154,28 @@ impl Reason {
         "stopping",
         "ended",
     ];
+}
+
+/// Other tasks that a task waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenParents {
+    /// So many more of them must end as asked.
+    pub needs: u64,
+    /// So many have not ended. If fewer than `needs`, the task is about to be skipped.
+    pub undecided: u64,
+    /// Up to 20 that have not ended, in the order of `depends_on`.
+    pub waits_for: Vec<OpenParent>,
+}
+
+/// A task that has not ended and that another one waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenParent {
+    /// Which task.
+    pub id: TaskId,
+    /// Its state.
+    pub state: State,
+    /// How it must end.
+    pub on: Condition,
 }
 
 /// The pause of a pool.

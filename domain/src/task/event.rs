@@ -53,6 +53,10 @@ pub enum Event {
     Stopped,
     /// Its start deadline passed before it first ran, and it asked to expire (scheduler).
     Expired,
+    /// Enough of its parents ended as its edges ask (in the statement that ends a parent).
+    Released,
+    /// Too few of its parents can still end as its edges ask (scheduler).
+    Skipped,
 }
 
 impl Event {
@@ -70,7 +74,10 @@ impl Event {
     pub const fn mover(self) -> &'static str {
         match self {
             Self::CancelRequested => "api",
-            Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired => "scheduler",
+            Self::Released => "who ends its parent",
+            Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired | Self::Skipped => {
+                "scheduler"
+            }
             Self::Unplaced
             | Self::Placed
             | Self::Completed

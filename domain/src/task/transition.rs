@@ -53,6 +53,8 @@ pub const fn next(from: State, event: Event) -> Option<State> {
         (E::CancelRequested, S::Scheduled | S::Ready | S::Queued | S::Retrying) => S::Cancelled,
         (E::CancelRequested, S::Running) => S::Cancelling,
         (E::Expired, S::Scheduled | S::Ready | S::Retrying) => S::Expired,
+        (E::Released, S::Scheduled) => S::Ready,
+        (E::Skipped, S::Scheduled) => S::Skipped,
         _ => return None,
     })
 }

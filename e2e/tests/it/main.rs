@@ -9,6 +9,7 @@ mod clock_skew;
 mod command_line;
 mod crowded_api;
 mod database_faults;
+mod dependencies;
 mod doctor;
 mod drain;
 mod drivers;

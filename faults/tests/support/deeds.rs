@@ -49,12 +49,26 @@ pub async fn submit(
     tag: &str,
 ) -> anyhow::Result<Tasks> {
     let Some(customer) = customer else { return Ok(Vec::new()) };
+    if point.of == Operation::Release {
+        let ids = customer.submit_batch(&parent_of_many(), tag).await?;
+        return Ok(ids.into_iter().map(|id| (id, "succeeded")).collect());
+    }
     let mut submitted = Vec::new();
     for (number, (task, ends)) in tasks(point).into_iter().enumerate() {
         let id = customer.submit_until_answered(&task, &format!("{tag}-{number}")).await?;
         submitted.push((id, ends));
     }
     Ok(submitted)
+}
+
+/// A parent with more children than the statement that ends it releases, and one that waits for some of them.
+fn parent_of_many() -> Vec<Value> {
+    let child = json!({"run": {"noop": {}}, "depends_on": ["root"]});
+    let last: Vec<usize> = (1..=300).collect();
+    let mut tasks = vec![json!({"ref": "root", "run": {"noop": {}}})];
+    tasks.extend(std::iter::repeat_n(child, 501));
+    tasks.push(json!({"run": {"noop": {}}, "depends_on": last}));
+    tasks
 }
 
 fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
@@ -81,6 +95,7 @@ fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
         | Operation::Place
         | Operation::Settle
         | Operation::Reap
+        | Operation::Release
         | Operation::Fire => {
             let noop = json!({"run": {"noop": {}}});
             (0..3).map(|_| (noop.clone(), "succeeded")).collect()

@@ -180,6 +180,7 @@ impl<S: LeaseStore> Settler<S> {
                     .filter(|(answer, _)| !still_leased(answer))
                     .map(|(answer, (key, outcome))| (*key, ending(*outcome, answer)));
                 self.fleet.release(over);
+                self.wake_for_children(&answers);
                 answers
                     .iter()
                     .zip(&keys)
@@ -192,6 +193,14 @@ impl<S: LeaseStore> Settler<S> {
                 keys.iter().for_each(|(key, _)| self.fleet.keep(*key));
                 vec![Verdict::Retry; results.len()]
             }
+        }
+    }
+
+    /// Children may be ready, others are to be skipped or left to the schedulers.
+    fn wake_for_children(&self, answers: &[TransitionResult]) {
+        if answers.iter().any(|answer| matches!(answer, TransitionResult::AppliedToParent(_))) {
+            self.bus.wake(Topic::Batcher);
+            self.bus.wake(Topic::ShardOwner);
         }
     }
 
@@ -250,7 +259,9 @@ impl<S: LeaseStore> Settler<S> {
             | Event::Unplaced
             | Event::Placed
             | Event::CancelRequested
-            | Event::Expired => Ok(vec![TransitionResult::NotFound; ended.len()]),
+            | Event::Expired
+            | Event::Released
+            | Event::Skipped => Ok(vec![TransitionResult::NotFound; ended.len()]),
         }
     }
 
@@ -323,12 +334,10 @@ fn sessions_of(group: &[Reported], wanted: impl Fn(&Reported) -> bool) -> Vec<Se
 }
 
 /// What an outcome says about the executor.
-const fn ending(outcome: AttemptOutcome, answer: &TransitionResult) -> Ending {
+fn ending(outcome: AttemptOutcome, answer: &TransitionResult) -> Ending {
     match outcome {
         // A stop without a request.
-        AttemptOutcome::Stopped
-            if !matches!(answer, TransitionResult::Applied(State::Cancelled)) =>
-        {
+        AttemptOutcome::Stopped if !matches!(answer.moved_to(), Some(State::Cancelled)) => {
             Ending::CameBack
         }
         AttemptOutcome::NotStarted | AttemptOutcome::HandedBack | AttemptOutcome::Lost => {
@@ -349,7 +358,9 @@ const fn still_leased(answer: &TransitionResult) -> bool {
 
 fn verdict(event: Event, answer: TransitionResult) -> Verdict {
     let (name, verdict) = match answer {
-        TransitionResult::Applied(_) => ("applied", Verdict::Applied),
+        TransitionResult::Applied(_) | TransitionResult::AppliedToParent(_) => {
+            ("applied", Verdict::Applied)
+        }
         TransitionResult::Repeated => ("repeated", Verdict::Repeated),
         TransitionResult::Stale { .. } => ("stale", Verdict::Stale),
         TransitionResult::NotFound => ("not_found", Verdict::NotFound),

@@ -10,7 +10,8 @@ use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::task::{Woken, due_for_a_look, transition};
+use store::task::transition::{self, DoomedTask};
+use store::task::{Woken, due_for_a_look};
 use tracing::debug;
 
 /// Due tasks are `ready`, and the batcher is not woken yet.
@@ -33,15 +34,23 @@ impl DueTick {
             woken.iter().filter(|w| wanted(w)).map(|w| (w.tenant, w.task)).collect()
         };
         let waits = |w: &Woken| matches!(w.state, State::Scheduled | State::Retrying);
-        let late = keys(|w| w.expires);
-        let due: Vec<_> =
-            woken.iter().filter(|w| waits(w) && !w.expires).map(|w| (w.tenant, w.task)).collect();
+        let late = keys(|w| w.expires && w.doomed_by.is_none());
+        let due: Vec<_> = woken
+            .iter()
+            .filter(|w| waits(w) && !w.expires && w.doomed_by.is_none())
+            .map(|w| (w.tenant, w.task))
+            .collect();
+        let doomed: Vec<_> = woken.iter().filter_map(doomed).collect();
         let mut ready = 0;
         if !due.is_empty() {
             ready += count("due", transition::due(&self.db, &due).await?);
         }
         if !late.is_empty() {
             count("expired", transition::expired(&self.db, &late).await?);
+        }
+        if !doomed.is_empty() {
+            // Their children may be ready now, or to be skipped by the next tick.
+            ready += count("skipped", transition::skipped(&self.db, &doomed).await?);
         }
         if ready > 0 {
             MOVED_ON.hit().await?;
@@ -50,8 +59,16 @@ impl DueTick {
         }
         let done = woken.len() as u64;
         let full = done > 0 && i64::try_from(done).is_ok_and(|done| done >= self.limit);
-        Ok(if full { TickOutcome::now(done) } else { TickOutcome::idle(done) })
+        Ok(if full || !doomed.is_empty() {
+            TickOutcome::now(done)
+        } else {
+            TickOutcome::idle(done)
+        })
     }
+}
+
+fn doomed(woken: &Woken) -> Option<DoomedTask> {
+    woken.doomed_by.map(|parent| DoomedTask { tenant: woken.tenant, task: woken.task, parent })
 }
 
 pub(super) fn count(event: &'static str, moved: u64) -> u64 {

@@ -3,7 +3,8 @@
 
 use super::Loops;
 use crate::due::{
-    DueTick, HeldTasks, READ_INTERVAL, ReadDueTick, ReleaseTick, STALE_POLL, StaleTick,
+    ChildrenTick, DueTick, HeldTasks, READ_INTERVAL, ReadDueTick, ReleaseTick, STALE_POLL,
+    StaleTick,
 };
 use bus::Topic;
 use runtime::config::SchedulerConfig;
@@ -32,9 +33,24 @@ impl Loops {
         self.tasks.spawn_detached("stale_hints", async move {
             ticker.run(shutdown, || stale.tick()).await;
         });
+        self.release_children();
         if !settings.due_window.is_zero() {
             self.hold_due(settings);
         }
+    }
+
+    /// Decides what is left of the children of parents that ended.
+    fn release_children(&self) {
+        let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
+        let children = ChildrenTick::new(self.db.clone(), self.bus.clone());
+        let ticker = Ticker::new("children", quick(MISSED_DUE_POLL))
+            .wake(wakeups.notify(Topic::ShardOwner))
+            .health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("children", async move {
+            let _listening = wakeups;
+            ticker.run(shutdown, || children.tick()).await;
+        });
     }
 
     /// Holds due times in memory and releases each task on time.

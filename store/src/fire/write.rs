@@ -337,7 +337,10 @@ pub(super) async fn submit(
     let refused = tasks.iter().zip(answers).filter_map(|(task, answer)| match answer {
         SubmitAnswer::Existing(holder) => Some((task.id, holder)),
         // They have no idempotency key.
-        SubmitAnswer::Created(_) | SubmitAnswer::Replayed(_) | SubmitAnswer::KeyReused => None,
+        SubmitAnswer::Created(_)
+        | SubmitAnswer::Replayed(_)
+        | SubmitAnswer::KeyReused
+        | SubmitAnswer::UnknownParents(_) => None,
     });
     Ok(refused.collect())
 }

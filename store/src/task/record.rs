@@ -4,6 +4,7 @@ use crate::StoreError;
 use crate::task::spec;
 use crate::task::submit::{Created, NewTask};
 use domain::batch::{ConcurrencyKey, Priority};
+use domain::dependency::Dependencies;
 use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, Labels, RetryPolicy, Run, State};
@@ -78,6 +79,8 @@ pub struct TaskRecord {
     pub schedule: Option<ScheduleId>,
     /// The task that it runs again.
     pub rerun_of: Option<TaskId>,
+    /// The tasks that it waits for, or waited for.
+    pub depends_on: Option<Dependencies>,
     /// The name that the schedule had then.
     pub schedule_name: Option<String>,
     /// The due time it is for: of the fire that made it, else when it was first due. Retries do not change it.
@@ -120,6 +123,7 @@ impl TaskRecord {
             executor: None,
             traceparent: task.traceparent.clone(),
             rerun_of: task.rerun_of,
+            depends_on: task.depends_on.clone(),
             schedule: task.schedule.as_ref().map(|fired| fired.schedule),
             schedule_name: task.schedule.as_ref().map(|fired| fired.name.clone()),
             due_at: task.schedule.as_ref().map_or(created.run_at, |fired| fired.due_at),
@@ -175,6 +179,7 @@ pub(super) struct TaskRow {
     pub traceparent: Option<String>,
     pub schedule_id: Option<Uuid>,
     pub rerun_of: Option<Uuid>,
+    pub depends_on: Option<String>,
     pub schedule_name: Option<String>,
     pub due_at: Timestamp,
 }
@@ -227,6 +232,7 @@ impl TryFrom<TaskRow> for TaskRecord {
             traceparent: row.traceparent,
             schedule: row.schedule_id.map(ScheduleId),
             rerun_of: row.rerun_of.map(TaskId),
+            depends_on: spec::depends_on(row.depends_on.as_deref()),
             schedule_name: row.schedule_name,
             due_at: row.due_at,
         })

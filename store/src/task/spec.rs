@@ -5,6 +5,7 @@
 //! straight into the buffer of its statement. One that cannot be read is no error of a statement: a row that was spoilt, or
 //! stored by a later release, must not lose the others. Of runs see [`domain::task::StoredRun`].
 
+use domain::dependency::Dependencies;
 use domain::task::{Labels, RetryPolicy};
 use serde::Serialize;
 use sqlx::encode::IsNull;
@@ -29,6 +30,11 @@ impl<T: Serialize> sqlx::Encode<'_, Postgres> for JsonText<'_, T> {
 
 /// The retry policy of a task; `None`, the default one, where there is none or it cannot be read.
 pub(crate) fn retry(json: Option<&str>) -> Option<RetryPolicy> {
+    json.and_then(|json| serde_json::from_str(json).ok())
+}
+
+/// What a task depends on; nothing where it cannot be read.
+pub(crate) fn depends_on(json: Option<&str>) -> Option<Dependencies> {
     json.and_then(|json| serde_json::from_str(json).ok())
 }
 

@@ -19,6 +19,8 @@ pub struct Woken {
     pub state: State,
     /// True where it asked to expire when late, has not started, and is late.
     pub expires: bool,
+    /// The parent whose end left it too few: it is to be skipped.
+    pub doomed_by: Option<TaskId>,
 }
 
 /// Up to `limit` tasks whose `wake_at` has passed and that nobody holds, neither the broker nor an executor; the longest overdue first.
@@ -28,7 +30,7 @@ pub struct Woken {
 pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, StoreError> {
     let query = sqlx::query!(
         r#"select tenant_id, id, state::text as "state!",
-                (expire_if_late and first_started_at is null and start_deadline < now()) as "expires!"
+                (expire_if_late and first_started_at is null and start_deadline < now()) as "expires!", doomed_by
             from task
             where session_id is null and wake_at <= now() and state <> 'queued'
             order by wake_at limit $1"#,
@@ -46,6 +48,7 @@ pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, 
                     value: row.state,
                 })?,
                 expires: row.expires,
+                doomed_by: row.doomed_by.map(TaskId),
             })
         })
         .collect()
@@ -102,6 +105,7 @@ pub async fn due_within(
         r#"select tenant_id, id, wake_at as "wake_at!" from task
             where session_id is null and wake_at > now() - interval '1 second'
                 and wake_at <= now() + $1 * interval '1 millisecond' and state in ('scheduled', 'retrying') and state <> 'queued'
+                and needs is null
             order by wake_at limit $2"#,
         millis(window) as f64,
         limit

@@ -72,7 +72,7 @@ async fn parallel_batches_of_one_key_are_stored_once() {
         .iter()
         .map(|answer| match answer {
             BatchAnswer::Fresh(body) | BatchAnswer::Replayed(body) => body.clone(),
-            BatchAnswer::KeyReused => panic!("key reused"),
+            other => panic!("{other:?}"),
         })
         .collect();
     assert_eq!(bodies.len(), 1, "one answer for all");

@@ -11,6 +11,7 @@ mod batches;
 mod checks;
 mod concurrency;
 mod counts;
+mod dependencies;
 mod doctor;
 mod ends;
 mod events;

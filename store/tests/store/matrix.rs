@@ -7,7 +7,8 @@ use domain::task::{AttemptOutcome, Dispatch, Event, State, next};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::transition::{
-    self, CancelAnswer, Claim, FailedAttempt, LapsedLease, SessionEpoch, TransitionResult,
+    self, CancelAnswer, Claim, DoomedTask, FailedAttempt, LapsedLease, SessionEpoch,
+    TransitionResult,
 };
 
 /// What a statement answered, whatever its form.
@@ -83,6 +84,13 @@ impl Stage {
             Event::Expired => {
                 Told::Moved(transition::expired(&world.scheduler, &task).await.unwrap())
             }
+            Event::Released => {
+                Told::Moved(transition::released(&world.scheduler).await.unwrap().ready)
+            }
+            Event::Skipped => {
+                let doomed = DoomedTask { tenant: put.tenant, task: put.task, parent: put.task };
+                Told::Moved(transition::skipped(&world.scheduler, &[doomed]).await.unwrap())
+            }
         }
     }
 
@@ -106,7 +114,9 @@ impl Stage {
             | Event::DispatchStale
             | Event::Unplaced
             | Event::Placed
-            | Event::Expired => Told::Moved(u64::from(to.is_some())),
+            | Event::Expired
+            | Event::Released
+            | Event::Skipped => Told::Moved(u64::from(to.is_some())),
             Event::CancelRequested => Told::Cancel(match (state, to) {
                 (_, Some(State::Cancelled)) => CancelAnswer::Cancelled,
                 (_, Some(_)) => CancelAnswer::Requested,
@@ -123,8 +133,11 @@ impl Stage {
 
     async fn check(&self, event: Event, state: State, put: &Put) {
         let world = &self.world;
-        if event == Event::Expired && !state.is_terminal() {
-            world.make_late(put.task).await;
+        match event {
+            Event::Expired if !state.is_terminal() => world.make_late(put.task).await,
+            Event::Released => world.make_child(put.task).await,
+            Event::Skipped => world.doom(put.task).await,
+            _ => {}
         }
         let others = world.fingerprint(Some(put.task)).await;
         let all = world.fingerprint(None).await;
@@ -168,7 +181,7 @@ async fn every_event_in_every_state_does_what_the_table_says_and_twice_is_once()
     let world = World::new().await;
     let (node, tenant) = (NodeId::fresh(), world.tenant().await);
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(node).await);
-    let stage = Stage { world, leader, owned };
+    let mut stage = Stage { world, leader, owned };
     // Bystanders: one in each state, of another tenant.
     let other = stage.world.tenant().await;
     for &state in State::ALL {
@@ -176,8 +189,11 @@ async fn every_event_in_every_state_does_what_the_table_says_and_twice_is_once()
     }
     let mut submitted = State::ALL.len();
     for &event in Event::ALL {
+        // Terms that nobody renews would end before the test does.
+        stage.leader = stage.world.lead(leader.node).await;
+        stage.owned = stage.world.open(NodeId::fresh()).await;
         for &state in State::ALL {
-            let put = stage.world.put(leader, owned, tenant, state).await;
+            let put = stage.world.put(stage.leader, stage.owned, tenant, state).await;
             assert_eq!(stage.world.state(put.task).await, Some(state), "preparing");
             stage.check(event, state, &put).await;
             submitted += 1;

@@ -15,7 +15,7 @@ use store::TenantScope;
 use store::task::{TaskFilter, find};
 
 /// Tables that grow with the work: nothing may read them whole.
-const LARGE: [&str; 10] = [
+const LARGE: [&str; 12] = [
     "task",
     "task_spec",
     "task_history",
@@ -26,6 +26,8 @@ const LARGE: [&str; 10] = [
     "schedule",
     "schedule_fire",
     "task_event",
+    "task_edge",
+    "task_release",
 ];
 
 /// The statement from which the batcher chooses.
@@ -35,7 +37,7 @@ const SELECTION: &str = include_str!("../../src/task/select_ready.sql");
 const SLICE: &str = "-- All of a tenant, up to a slice.";
 
 /// With these goes on, in a statement that changes or ends tasks, what `end_tasks!` and `change_tasks!` add to the part of its own file.
-const ADDED: [&str; 2] = [", history as (", ", event as ("];
+const ADDED: [&str; 3] = [", history as (", ", decided as (", ", event as ("];
 
 pub(crate) struct Statement {
     pub(crate) sql: String,

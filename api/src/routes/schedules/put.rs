@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::json;
-use crate::schedule::check;
+use crate::schedule::{NO_PARENTS, check};
 use crate::task::{Need, Origin, Rules, warnings};
 use actix_web::http::StatusCode;
 use api_types::Schedule;
@@ -106,7 +106,8 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
     let look = move || {
         let spec: NewSchedule = json::parse(&body)?;
         let (user, plan) = (caller.pool_user(), caller.limits());
-        let rules = Rules { limits: &state.limits, pools: &pools, user, now, plan };
+        let links = NO_PARENTS;
+        let rules = Rules { limits: &state.limits, pools: &pools, user, now, plan, links };
         let checked = check(spec, &rules, origin, now)?;
         let TaskTemplate { pool, resources, tier, .. } = &checked.template;
         let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };

@@ -4,6 +4,7 @@
 //! one transaction, or none is. Only what the tenant's rates admit is judged, and what takes the place of mistakes, on a thread of its
 //! own, and few groups are judged or stored at once.
 
+use super::judged::Judged;
 use crate::call::Call;
 use crate::limit::{Decision, Shortage, TenantBucket, of_item};
 use crate::problem::{Code, Problem, code_of_store};
@@ -11,12 +12,11 @@ use crate::quota::{Room, TaskSize};
 use crate::request::{Hold, json};
 use crate::state::State as Shared;
 use crate::submit::Work;
-use crate::task::{Origin, Rules, task};
+use crate::task::{Links, Origin, Rules};
 use actix_web::web::Bytes;
+use api_types::TaskWarning;
 use api_types::request as body;
-use api_types::{BatchItem, BatchTask, Extensible, TaskState, TaskWarning};
 use domain::plan::Quota;
-use domain::task::State;
 use identity::Caller;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -24,14 +24,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::StoreError;
 use store::connect::REPEATS;
 use store::idempotency::IdempotencyKey;
-use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
 use tokio::runtime::Handle;
 use tracing::{Instrument, Span};
-
-/// Bytes of one task's place in an answer, about: as it is usually, and whole without what it runs.
-const BRIEF: usize = 160;
-const FULL: usize = 1024;
 
 /// So many times as many tasks as were admitted are looked at, where mistakes among them leave room.
 const LOOKS: usize = 3;
@@ -61,6 +56,10 @@ impl Render {
     }
 }
 
+/// What is said of parents in batches of single tasks.
+const NOT_LINKED: &str =
+    "is allowed only in a single submit and in a batch that is one JSON document";
+
 /// One task as it was sent.
 pub(super) struct Piece {
     /// Its place in the request.
@@ -71,6 +70,20 @@ pub(super) struct Piece {
     pub text: Option<Bytes>,
 }
 
+impl Piece {
+    /// What was sent, of `most` bytes at most.
+    ///
+    /// # Errors
+    /// `payload_too_large`, or what is wrong with its JSON.
+    pub(super) fn read(&self, most: TaskSize) -> Result<body::NewTask, Problem> {
+        let seen = self.text.as_ref().map(Bytes::len);
+        let Some(text) = self.text.as_ref().filter(|text| text.len() <= most.bytes) else {
+            return Err(Problem::at(Code::PayloadTooLarge, self.base.clone(), most.refuses(seen)));
+        };
+        json::parse_at::<body::NewTask>(text, &self.base)
+    }
+}
+
 /// Who sends a batch: what outlives the request's own borrow.
 #[derive(Clone)]
 pub(super) struct Sender {
@@ -78,16 +91,6 @@ pub(super) struct Sender {
     pub caller: Caller,
     pub origin: Origin,
     bucket: Arc<TenantBucket>,
-}
-
-/// The tasks that can be stored, and where each task that was sent went.
-#[derive(Debug, Default)]
-pub(super) struct Judged {
-    tasks: Vec<NewTask>,
-    /// What is to be known of each of `tasks`.
-    warnings: Vec<Vec<TaskWarning>>,
-    /// Place in the request, and in `tasks`.
-    places: Vec<(usize, Result<usize, Problem>)>,
 }
 
 impl Sender {
@@ -145,7 +148,8 @@ impl Sender {
         self.apart(move |sender| {
             let (limits, caller) = (&sender.state.limits, &sender.caller);
             let (user, plan) = (caller.pool_user(), caller.limits());
-            let rules = Rules { limits, pools: &pools, user, now, plan };
+            let links = Links::None(NOT_LINKED);
+            let rules = Rules { limits, pools: &pools, user, now, plan, links };
             Ok(sender.judge_by(&rules, pieces, admission))
         })
         .await
@@ -153,7 +157,7 @@ impl Sender {
 
     /// Judges one task after the other, and refuses those for which there is no room.
     fn judge_by(&self, rules: &Rules<'_>, pieces: Vec<Piece>, admission: Decision) -> Judged {
-        let most = self.state.task_limit(Some(self.caller.limits()));
+        let most = self.task_size();
         let admitted = usize::try_from(admission.admitted).unwrap_or(usize::MAX);
         let mut judged = Judged::default();
         for (nth, piece) in pieces.into_iter().enumerate() {
@@ -179,15 +183,43 @@ impl Sender {
         piece: Piece,
         most: TaskSize,
     ) -> Result<(NewTask, Vec<TaskWarning>), Problem> {
-        let Piece { base, text, .. } = piece;
-        let seen = text.as_ref().map(Bytes::len);
-        let Some(text) = text.filter(|text| text.len() <= most.bytes) else {
-            return Err(Problem::at(Code::PayloadTooLarge, base, most.refuses(seen)));
-        };
-        let spec = json::parse_at::<body::NewTask>(&text, &base)?;
+        let spec = piece.read(most)?;
+        self.check(rules, spec, piece.base)
+    }
+
+    /// Checks a task at `base` in the body, and says what is to be known of it.
+    ///
+    /// # Errors
+    /// Its mistakes.
+    pub(super) fn check(
+        &self,
+        rules: &Rules<'_>,
+        spec: body::NewTask,
+        base: String,
+    ) -> Result<(NewTask, Vec<TaskWarning>), Problem> {
         let task = rules.check(spec, base.clone(), self.origin.clone())?;
         let warnings = rules.warnings(&task, &base);
         Ok((task, warnings))
+    }
+
+    /// The size that each task may have.
+    pub(super) fn task_size(&self) -> TaskSize {
+        self.state.task_limit(Some(self.caller.limits()))
+    }
+
+    /// Admits `wanted` tasks, or none: then says why.
+    pub(super) async fn admit_all(&self, wanted: u64) -> Option<Shortage> {
+        let admission = self.state.limiter.admit(&self.bucket, wanted).await;
+        if admission.admitted == wanted {
+            return None;
+        }
+        self.give_back(admission.admitted);
+        admission.shortage
+    }
+
+    /// Gives back what was admitted and not stored.
+    pub(super) fn give_back(&self, tasks: u64) {
+        self.state.limiter.give_back(&self.bucket, tasks);
     }
 
     /// Holds memory for an answer of `bytes` to `judged`, before anything is stored: after it the answer cannot be refused. Without
@@ -252,7 +284,7 @@ impl Sender {
         }
         let refusal =
             state.refusals.used_up(caller, Quota::Backlog, room.used() + room.tasks()).await;
-        if tasks == 0 {
+        if tasks == 0 || judged.is_linked {
             room.settle(0);
             return Err(refusal);
         }
@@ -327,7 +359,9 @@ impl Sender {
         }
         match &answer {
             Ok(BatchAnswer::Fresh(_)) => room.settle(stored.load(Ordering::Relaxed)),
-            Ok(BatchAnswer::Replayed(_) | BatchAnswer::KeyReused) => room.settle(0),
+            Ok(
+                BatchAnswer::Replayed(_) | BatchAnswer::KeyReused | BatchAnswer::UnknownParents(_),
+            ) => room.settle(0),
             // Unless it may have been stored: then the room stays taken until the next count.
             Err(error) if !error.outcome_unknown() => room.settle(0),
             Err(_) => drop(room),
@@ -335,13 +369,18 @@ impl Sender {
         let answer = answer.map_err(|error| not_stored(&error));
         let is_for_nothing = match &answer {
             Ok(BatchAnswer::Fresh(_)) => false,
-            Ok(BatchAnswer::Replayed(_) | BatchAnswer::KeyReused) => true,
+            Ok(
+                BatchAnswer::Replayed(_) | BatchAnswer::KeyReused | BatchAnswer::UnknownParents(_),
+            ) => true,
             Err(problem) => !problem.may_have_happened(),
         };
         if is_for_nothing {
             state.limiter.give_back(&self.bucket, judged.tasks.len() as u64);
         }
         let answer = answer?;
+        if let BatchAnswer::UnknownParents(unknown) = &answer {
+            return Err(judged.unknown_parents(unknown));
+        }
         if broken.load(Ordering::Relaxed) {
             return Err(internal());
         }
@@ -352,81 +391,11 @@ impl Sender {
     }
 }
 
-impl Judged {
-    /// Keeps the first `most` tasks that can be stored; the others are refused.
-    fn keep(&mut self, most: usize, refusal: impl Fn() -> Problem) {
-        self.tasks.truncate(most);
-        for (_, place) in &mut self.places {
-            if place.as_ref().is_ok_and(|place| *place >= most) {
-                *place = Err(refusal());
-            }
-        }
-    }
-
-    /// Bytes that its answer will have, about; `text` bytes were sent.
-    pub(super) fn answer_bytes(&self, full: bool, text: usize) -> usize {
-        let (each, more) = if full { (FULL, text) } else { (BRIEF, 0) };
-        self.places.len() * each + more
-    }
-
-    /// Tasks that can be stored.
-    pub(super) fn accepted(&self) -> usize {
-        self.tasks.len()
-    }
-
-    /// Tasks with mistakes, and those over a rate limit.
-    pub(super) fn rejected(&self) -> usize {
-        self.places.len() - self.tasks.len()
-    }
-
-    /// What became of each, in order.
-    ///
-    /// # Errors
-    /// `internal` when a task cannot be shown, which would be a bug.
-    pub(super) fn items(
-        &self,
-        answers: &[SubmitAnswer],
-        full: bool,
-    ) -> Result<Vec<BatchItem>, Problem> {
-        let mut items = Vec::with_capacity(self.places.len());
-        for (index, place) in &self.places {
-            let (task, error, warnings) = match place {
-                Err(problem) => (None, Some(Box::new(problem.shown(None))), Vec::new()),
-                Ok(place) => {
-                    let (task, answer) = (self.tasks.get(*place), answers.get(*place));
-                    let (Some(task), Some(answer)) = (task, answer) else { return Err(internal()) };
-                    let is_new = matches!(answer, SubmitAnswer::Created(_));
-                    let warnings = self.warnings.get(*place).filter(|_| is_new).cloned();
-                    (Some(shown(task, answer, full)?), None, warnings.unwrap_or_default())
-                }
-            };
-            items.push(BatchItem { index: *index, task, error, warnings });
-        }
-        Ok(items)
-    }
-}
-
-fn internal() -> Problem {
+pub(super) fn internal() -> Problem {
     Problem::new(Code::Internal, Code::Internal.advice())
 }
 
 fn not_stored(error: &StoreError) -> Problem {
     let code = if error.outcome_unknown() { Code::OutcomeUnknown } else { code_of_store(error) };
     Problem::new(code, code.advice()).caused_by(error)
-}
-
-fn shown(new: &NewTask, answer: &SubmitAnswer, full: bool) -> Result<BatchTask, Problem> {
-    let brief = |id, state: Option<State>| {
-        let (state, existing) = (state.map(Extensible::Known), state.is_none());
-        BatchTask::Brief(TaskState { id, state, existing })
-    };
-    Ok(match answer {
-        SubmitAnswer::Created(created) if full => {
-            BatchTask::Full(Box::new(task(TaskRecord::created(new, created))))
-        }
-        SubmitAnswer::Created(created) => brief(new.id, Some(created.state)),
-        // A batch's tasks carry no keys of their own, so only a unique key can lead elsewhere.
-        SubmitAnswer::Existing(id) | SubmitAnswer::Replayed(id) => brief(*id, None),
-        SubmitAnswer::KeyReused => return Err(internal()),
-    })
 }

@@ -59,6 +59,10 @@ async fn cancel(call: &Call, id: TaskId) -> Result<Answer<CancelledTask>, Proble
     };
     if status == StatusCode::ACCEPTED {
         call.state.bus.wake(Topic::ResourceManager);
+    } else if matches!(answers.first(), Some(CancelAnswer::Cancelled)) {
+        // Tasks that waited for it may be ready, or left to the schedulers.
+        call.state.bus.wake(Topic::Batcher);
+        call.state.bus.wake(Topic::ShardOwner);
     }
     let found = store::task::get(db, &scope, id).await?.ok_or_else(Problem::not_found)?;
     Ok(Answer::new(status, CancelledTask { task: task(found), cancel: done.into() }))

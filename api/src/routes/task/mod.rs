@@ -7,6 +7,8 @@ pub mod chunk;
 pub mod explain;
 pub mod follow;
 pub mod get;
+mod judged;
+mod links;
 pub mod list;
 mod log_range;
 pub mod logs;

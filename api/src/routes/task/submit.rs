@@ -3,9 +3,9 @@
 use crate::answer::Answer;
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, FieldError, Problem};
 use crate::submit::Verdict;
-use crate::task::{Origin, Rules, task as shown};
+use crate::task::{Links, Origin, Rules, UNKNOWN_PARENT, task as shown};
 use actix_web::http::StatusCode;
 use api_types::{Task, TaskWarning, request as body};
 use domain::id::TaskId;
@@ -68,6 +68,7 @@ pub(super) async fn submit(
         user: call.caller.pool_user(),
         now: runtime::clock::wall(),
         plan: call.caller.limits(),
+        links: Links::Stored,
     };
     let origin = Origin {
         tenant: call.caller.tenant(),
@@ -100,7 +101,16 @@ pub(super) async fn submit(
             Ok(answer(StatusCode::CREATED, task, warnings).again())
         }
         Verdict::KeyReused => Err(key_reused()),
+        Verdict::UnknownParents(places) => Err(unknown_parents(&places)),
     }
+}
+
+fn unknown_parents(places: &[usize]) -> Problem {
+    let error = |place: &usize| FieldError {
+        pointer: format!("/depends_on/{place}"),
+        detail: UNKNOWN_PARENT.to_owned(),
+    };
+    Problem::with_errors(Code::ValidationFailed, places.iter().map(error).collect())
 }
 
 /// Stores the task where the tenant's backlog has room for it.
@@ -121,7 +131,7 @@ async fn store_in_backlog(call: &Call, task: NewTask) -> Result<Verdict, Problem
 fn stored_nothing(stored: &Result<Verdict, Problem>) -> bool {
     match stored {
         Ok(Verdict::Created(..) | Verdict::Existing(_)) => false,
-        Ok(Verdict::Replayed(_) | Verdict::KeyReused) => true,
+        Ok(Verdict::Replayed(_) | Verdict::KeyReused | Verdict::UnknownParents(_)) => true,
         Err(problem) => !problem.may_have_happened(),
     }
 }
@@ -132,7 +142,8 @@ struct FirstAnswer {
     delay: Option<Duration>,
     run_at: Option<Timestamp>,
     delay_tolerance: Duration,
-    has_unique_key: bool,
+    /// It may have been there before, or its parents may have ended.
+    depends: bool,
 }
 
 impl FirstAnswer {
@@ -141,14 +152,15 @@ impl FirstAnswer {
             delay: task.delay,
             run_at: task.run_at,
             delay_tolerance: task.delay_tolerance,
-            has_unique_key: task.unique_key.is_some(),
+            depends: task.unique_key.is_some() || task.depends_on.is_some(),
         }
     }
 
     /// The task as the first answer showed it, before anything had happened to it. With a `unique_key` the first
-    /// answer may have been a task that was there already: that one is shown as it is.
+    /// answer may have been a task that was there already, and with `depends_on` parents may have ended before: then the task is shown as
+    /// it is.
     fn as_answered(self, task: TaskRecord) -> TaskRecord {
-        if self.has_unique_key {
+        if self.depends {
             return task;
         }
         let run_at = self.run_at.unwrap_or(task.created_at + self.delay.unwrap_or_default());

@@ -1,6 +1,8 @@
 //! `POST /v1/tasks/batch`: submit many tasks, as one document in one transaction, or as lines (see `submit_lines`).
 
-use super::batch::{Judged, Piece, Render, Sender};
+use super::batch::{Piece, Render, Sender, internal};
+use super::judged::Judged;
+use super::links::may_be_linked;
 use super::submit_lines;
 use crate::answer::{Answer, Render as _, to_json};
 use crate::call::{Call, idempotency_text, key_reused};
@@ -18,12 +20,12 @@ use store::task::submit::{BatchAnswer, SubmitAnswer};
 pub const DOC: Doc = Doc {
     summary: "Submit many tasks",
     description: "Tasks are validated independently; valid ones are stored durably before the response. A JSON document is stored in \
-                  one transaction. If the plan's rate does not allow all of them, the first are stored and the others get \
+                  one transaction. If some of its tasks have `depends_on`, all are stored, or none is. If the plan's rate does not allow all of them, the first are stored and the others get \
                   `rate_limited`; the status is 429 only if none was admitted.\n\n\
                   With `Content-Type: application/x-ndjson` the body has one TaskSubmit per line and the response one BatchItem per \
                   line, in order, streamed: each 500 lines are stored together and then answered. Pointers are relative to the line. \
                   Blank lines are skipped but counted in `index`. The last line is a BatchSummary; without it, the response was cut. \
-                  Answered tasks are stored in any case. With an `Idempotency-Key`, the same lines sent again get the same results, \
+                  Answered tasks are stored in any case; `depends_on` is refused. With an `Idempotency-Key`, the same lines sent again get the same results, \
                   and the remaining ones are stored.",
     query: &[Param {
         name: "return",
@@ -75,7 +77,11 @@ async fn document(call: &Call, full: bool) -> Result<Answer<BatchResult>, Proble
         Ok((key, read(&body, sender.state.max_batch_tasks)?))
     };
     let (key, pieces) = sender.apart(read).await?;
-    let (judged, shortage) = sender.judge(pieces).await?;
+    let (judged, shortage) = if may_be_linked(&call.body) {
+        sender.judge_linked(pieces).await?
+    } else {
+        sender.judge(pieces).await?
+    };
     if let Some(shortage) = shortage
         && !sender.is_repeated(key.as_ref()).await?
     {
@@ -88,6 +94,7 @@ async fn document(call: &Call, full: bool) -> Result<Answer<BatchResult>, Proble
         BatchAnswer::Fresh(body) => Ok(Answer::written(body)),
         BatchAnswer::Replayed(body) => Ok(Answer::written(body).again()),
         BatchAnswer::KeyReused => Err(key_reused()),
+        BatchAnswer::UnknownParents(_) => Err(internal()),
     }
 }
 

@@ -4,7 +4,8 @@
 //! refusal. From then on a worker reads and stores, and the answer is what it has done: a client that does not read holds up
 //! nobody, and one that goes away ends it after the present slice. The last line says how it ended.
 
-use super::batch::{Judged, Piece, Render, Sender};
+use super::batch::{Piece, Render, Sender, internal};
+use super::judged::Judged;
 use crate::answer::to_json;
 use crate::auth::Authority;
 use crate::call::{Call, KeyText, idempotency_text, key_reused};
@@ -170,6 +171,7 @@ impl Worker {
             match self.sender.store(key.as_ref(), (judged, room), render).await? {
                 BatchAnswer::Fresh(lines) | BatchAnswer::Replayed(lines) => lines,
                 BatchAnswer::KeyReused => return Err(key_reused()),
+                BatchAnswer::UnknownParents(_) => return Err(internal()),
             }
         };
         // Counted in the answer itself: a replayed one may have been judged by other limits.

@@ -9,6 +9,7 @@ mod held;
 mod key;
 mod live;
 mod most;
+mod parents;
 mod rooms;
 mod running;
 

@@ -6,6 +6,7 @@ use crate::connect::SubmitDb;
 use crate::idempotency::{Begun, IdempotencyKey, put_answer, take};
 use crate::statement::{named, repeated};
 use crate::{StoreError, TenantScope};
+use domain::id::TaskId;
 
 /// What became of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum BatchAnswer {
     Replayed(Vec<u8>),
     /// The key was used with another body.
     KeyReused,
+    /// Nothing was stored: of each task, in order, the parents that its tenant does not have.
+    UnknownParents(Vec<Vec<TaskId>>),
 }
 
 /// Stores `tasks` of one tenant and, where there is a `key`, the answer that `render` makes of the verdicts, in
@@ -43,6 +46,9 @@ pub async fn insert_batch(
         }
         let answers =
             if tasks.is_empty() { Vec::new() } else { in_transaction(&mut tx, tasks).await? };
+        if let Some(unknown) = unknown_parents(&answers) {
+            return Ok(BatchAnswer::UnknownParents(unknown));
+        }
         let body = render(&answers);
         if let Some(key) = key {
             put_answer(&mut tx, scope, key, 200, &body).await?;
@@ -51,4 +57,17 @@ pub async fn insert_batch(
         Ok(BatchAnswer::Fresh(body))
     })
     .await
+}
+
+/// Of each task, the parents that are unknown; `None` where there are none at all.
+fn unknown_parents(answers: &[SubmitAnswer]) -> Option<Vec<Vec<TaskId>>> {
+    let of = |answer: &SubmitAnswer| match answer {
+        SubmitAnswer::UnknownParents(unknown) => unknown.clone(),
+        SubmitAnswer::Created(_)
+        | SubmitAnswer::Existing(_)
+        | SubmitAnswer::Replayed(_)
+        | SubmitAnswer::KeyReused => Vec::new(),
+    };
+    let unknown: Vec<Vec<TaskId>> = answers.iter().map(of).collect();
+    unknown.iter().any(|unknown| !unknown.is_empty()).then_some(unknown)
 }

@@ -5,6 +5,7 @@
 //! What was inserted is asked for as `coalesce (id in (...), false)`: that stays one hashed look-up, where a join would
 //! compare every row with every other.
 
+use super::links::TaskLinks;
 use super::row::SubmittedTask;
 use super::{Created, NewTask, SubmitAnswer};
 use crate::StoreError;
@@ -15,16 +16,18 @@ use sqlx::PgConnection;
 use std::collections::HashMap;
 use uuid::Uuid;
 
+/// `links` are of `tasks`, in their order; none at all where no task has any.
 pub(super) async fn insert(
     tx: &mut PgConnection,
-    tasks: &[NewTask],
+    tasks: &[&NewTask],
+    links: &[TaskLinks],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
-    let rows: Vec<SubmittedTask<'_>> = tasks.iter().map(SubmittedTask::from).collect();
-    let reruns = reruns(tasks);
+    let rows: Vec<SubmittedTask<'_>> =
+        tasks.iter().map(|task| SubmittedTask::from(*task)).collect();
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::submission[]) with ordinality i
+                from unnest($1::submission[], $2::submission_links[]) with ordinality i
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -34,14 +37,15 @@ pub(super) async fn insert(
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
-                    name_key, driver, unique_key, wake_at)
+                    name_key, driver, unique_key, needs, undecided, release_delay_ms, doomed_by, children, wake_at)
                 select i.tenant_id, i.id,
-                    i.pool, (case when i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
+                    i.pool, (case when i.needs is null and i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
                     i.tier::task_tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
                     i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,
                     i.priority, i.flexible, i.concurrency_key, i.strand, coalesce(hashtextextended(i.name, 0), 0), i.driver,
-                    i.unique_key,
-                    case when i.run_at > i.created_at then i.run_at
+                    i.unique_key, i.needs, i.undecided, i.release_delay_ms, i.doomed_by, i.children,
+                    case when i.needs is not null then case when i.doomed_by is not null then i.created_at end
+                        when i.run_at > i.created_at then i.run_at
                         when i.expire_if_late then i.run_at + i.tolerance_ms * interval '1 millisecond' end
                 from input i
                 where i.key is null or coalesce(i.id in (select k.task_id from keyed k), false)
@@ -51,19 +55,19 @@ pub(super) async fn insert(
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
                     traceparent, key_id, priority, flexible, concurrency_key, schedule_id, due_at, schedule_name,
-                    rerun_of)
+                    rerun_of, depends_on)
                 select i.id, i.tenant_id, i.created_at, i.run_at, i.name, i.run, i.retry, i.labels::jsonb, i.tolerance_ms,
                     i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key, i.schedule_id, i.due_at,
-                    i.schedule_name, ($2::uuid[])[i.ordinality::int]
+                    i.schedule_name, i.rerun_of, i.depends_on
                 from input i where coalesce(i.id in (select l.id from live l), false)
             )
             select i.created_at as "created_at!", i.run_at as "run_at!",
                 i.run_at + i.tolerance_ms * interval '1 millisecond' as "start_deadline!",
                 i.key is null or coalesce(i.id in (select k.task_id from keyed k), false) as "key_is_new!",
-                coalesce(i.id in (select l.id from live l), false) as "stored!"
+                coalesce(i.id in (select l.id from live l), false) as "stored!", i.needs is not null as "waits!"
             from input i order by i.ordinality"#,
         &rows as &[SubmittedTask<'_>],
-        &reruns as &[Option<Uuid>]
+        links as &[TaskLinks]
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.
@@ -71,19 +75,22 @@ pub(super) async fn insert(
         .iter()
         .zip(tasks)
         .filter(|(row, _)| row.key_is_new && !row.stored)
-        .map(|(_, task)| task);
+        .map(|(_, task)| *task);
     let by_unique = holders(tx, lost_unique.collect()).await?;
-    let lost_key = rows.iter().zip(tasks).filter(|(row, _)| !row.key_is_new).map(|(_, task)| task);
+    let lost_key = rows.iter().zip(tasks).filter(|(row, _)| !row.key_is_new).map(|(_, task)| *task);
     let by_key = first_answers(tx, lost_key.collect()).await?;
     rows.into_iter()
         .zip(tasks)
         .map(|(row, task)| {
             if row.stored {
-                let state =
-                    if row.run_at <= row.created_at { State::Ready } else { State::Scheduled };
-                let (created_at, run_at, start_deadline) =
-                    (row.created_at, row.run_at, row.start_deadline);
-                Ok(SubmitAnswer::Created(Created { created_at, run_at, start_deadline, state }))
+                let is_ready = row.run_at <= row.created_at && !row.waits;
+                Ok(SubmitAnswer::Created(Created {
+                    created_at: row.created_at,
+                    run_at: row.run_at,
+                    start_deadline: row.start_deadline,
+                    state: if is_ready { State::Ready } else { State::Scheduled },
+                    waits: row.waits,
+                }))
             } else if row.key_is_new {
                 // The holder ended between the two statements: the same call stores it now.
                 by_unique.get(&task.id).cloned().ok_or(StoreError::Contended)
@@ -92,16 +99,6 @@ pub(super) async fn insert(
             }
         })
         .collect()
-}
-
-/// Which task each of `tasks` runs again; nothing at all where none does, as in every batch.
-fn reruns(tasks: &[NewTask]) -> Vec<Option<Uuid>> {
-    let of = |task: &NewTask| task.rerun_of.map(|id| id.uuid());
-    if tasks.iter().any(|task| task.rerun_of.is_some()) {
-        tasks.iter().map(of).collect()
-    } else {
-        Vec::new()
-    }
 }
 
 /// For tasks whose idempotency key was used before: what it stands for.

@@ -1,6 +1,6 @@
 //! Stores single submissions, many at once, in one transaction.
 
-use super::{NewTask, SubmitAnswer, guarded, plain};
+use super::{NewTask, SubmitAnswer, parents, plain};
 use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::statement::{named, repeated};
@@ -33,15 +33,18 @@ pub(crate) async fn in_transaction(
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
     if needs_guard(tasks) {
-        guarded::insert(tx, tasks).await
+        parents::insert(tx, tasks).await
     } else {
         plain::insert(tx, tasks).await
     }
 }
 
-/// A rerun is rare, and so the statement without keys has no column for it.
+/// Most tasks have nothing to do with others, and so the statement without keys has no column for it.
 fn needs_guard(tasks: &[NewTask]) -> bool {
     tasks.iter().any(|task| {
-        task.unique_key.is_some() || task.idempotency.is_some() || task.rerun_of.is_some()
+        task.unique_key.is_some()
+            || task.idempotency.is_some()
+            || task.rerun_of.is_some()
+            || task.depends_on.is_some()
     })
 }

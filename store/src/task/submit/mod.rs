@@ -6,6 +6,8 @@
 mod batch;
 mod guarded;
 mod insert;
+mod links;
+mod parents;
 mod plain;
 mod row;
 
@@ -15,6 +17,7 @@ pub use insert::insert;
 
 use crate::idempotency::IdempotencyKey;
 use domain::batch::{ConcurrencyKey, Priority};
+use domain::dependency::Dependencies;
 use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State, TaskSpec};
@@ -68,6 +71,8 @@ pub struct NewTask {
     pub schedule: Option<FiredBy>,
     /// The task that it runs again.
     pub rerun_of: Option<TaskId>,
+    /// The tasks that it waits for: of the same call, or stored before. Its delay counts from its release.
+    pub depends_on: Option<Dependencies>,
     /// Makes repeating safe.
     pub idempotency: Option<IdempotencyKey>,
 }
@@ -92,8 +97,10 @@ pub struct Created {
     pub run_at: Timestamp,
     /// Until when it should start.
     pub start_deadline: Timestamp,
-    /// `ready`, or `scheduled` where it is not due yet.
+    /// `ready`, or `scheduled` where it is not due yet or waits for others.
     pub state: State,
+    /// Whether it waits for others: then `run_at` and `start_deadline` are the earliest that they can be.
+    pub waits: bool,
 }
 
 impl Created {
@@ -104,7 +111,7 @@ impl Created {
     /// (`Topic::ShardOwner`).
     #[must_use]
     pub fn is_due_soon(&self) -> bool {
-        self.state == State::Scheduled && self.run_at < self.created_at + Self::SOON
+        self.state == State::Scheduled && !self.waits && self.run_at < self.created_at + Self::SOON
     }
 }
 
@@ -119,4 +126,6 @@ pub enum SubmitAnswer {
     Replayed(TaskId),
     /// The idempotency key was used with another body.
     KeyReused,
+    /// Not stored: its tenant has none of these tasks, which it names as parents.
+    UnknownParents(Vec<TaskId>),
 }

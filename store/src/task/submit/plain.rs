@@ -48,6 +48,7 @@ pub(super) async fn insert(
             run_at: row.run_at,
             start_deadline: row.start_deadline,
             state,
+            waits: false,
         })
     });
     Ok(created.collect())

@@ -1,4 +1,4 @@
-//! `due`: the time of a scheduled or retrying task has come; it goes to ready.
+//! `due`: the time of a scheduled or retrying task has come; it goes to ready. One that waits for others has no time yet.
 //!
 //! Commits without waiting for the disk: where that is lost the task is scheduled still, and overdue, and is found again.
 
@@ -22,7 +22,7 @@ pub async fn due(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, 
                     then t.start_deadline end
                 from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id and t.state in ('scheduled', 'retrying')
-                    and t.run_at <= now()
+                    and t.run_at <= now() and t.needs is null
                 returning t.tenant_id, t.id, t.attempt, t.state
             )",
             changes: "select tenant_id, id, attempt, state, null, null::integer, null::uuid from moved",

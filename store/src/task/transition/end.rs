@@ -13,6 +13,7 @@
 ///   `lease_end`, and an attempt is written for each.
 ///
 /// `$moved`, where it is given, is a part that moves tasks that do not end; it has their `tenant_id`, `id`, `attempt` and new `state`.
+/// Children of the tasks that end are released by [`release_children`]; a parent with more than 500 of them is left to the scheduler.
 macro_rules! end_tasks {
     (
         of waiting: $delete:literal, state: $state:literal, reason: $reason:literal, $(moved: $moved:literal,)?
@@ -36,7 +37,7 @@ macro_rules! end_tasks {
         $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal),
         ($($leases:literal)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
     ) => {
-        $crate::task::transition::change::change_tasks!(
+        $crate::task::transition::release::release_children!(
             $delete
             + ", history as (
                 insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
@@ -58,8 +59,22 @@ macro_rules! end_tasks {
                     exit_code, signal, reason, stdout, stderr
                 from " + $leases + "
             )")?
+            // Edges that were stored while this statement waited for their parent are not seen by it, but counted in the parent's row.
+            + ", parent as (
+                select tenant_id, id, children, (" + $state + ")::task_state as ended from gone where children > 0
+            ), edge as (
+                delete from task_edge e using parent p
+                where p.children <= 500 and e.tenant_id = any (array[p.tenant_id]) and e.parent_id = p.id
+                returning e.tenant_id, e.parent_id, e.child_id, e.condition, p.ended
+            ), release as (
+                insert into task_release (tenant_id, parent_id, state)
+                select p.tenant_id, p.id, p.ended from parent p
+                left join (select parent_id, count(*) as decided from edge group by parent_id) e on e.parent_id = p.id
+                where p.children > coalesce(e.decided, 0)
+            )"
             // Whatever else happens at an end is one more part here, which reads `gone`.
             ,
+            edges: "select tenant_id, parent_id, child_id, condition, ended from edge",
             changes: "select tenant_id, id, attempt, (" + $state + ")::task_state, " + $reason + ",
                     (" + $exit_code + ")::integer, counted_by
                 from gone"

@@ -21,7 +21,7 @@ pub async fn expired(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u
                 delete from task t using unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                     and t.state in ('scheduled', 'ready', 'retrying')
-                    and t.expire_if_late and t.first_started_at is null and t.start_deadline < now()
+                    and t.expire_if_late and t.first_started_at is null and t.start_deadline < now() and t.needs is null
                 returning t.*
             )",
             state: "'expired'",

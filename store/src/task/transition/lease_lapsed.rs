@@ -66,8 +66,7 @@ pub(crate) async fn lease_lapsed_of_sessions(
         })
         .collect();
     let answers = lapsed(tx, &leases).await?;
-    Ok(answers.iter().filter(|answer| matches!(answer, TransitionResult::Applied(_))).count()
-        as u64)
+    Ok(answers.iter().filter(|answer| answer.moved_to().is_some()).count() as u64)
 }
 
 /// Locks the tasks of `leases` in the order of all transitions. Two statements, each in order, are not in order together.

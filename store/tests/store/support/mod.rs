@@ -6,6 +6,7 @@ mod put;
 mod rivals;
 mod schedule;
 mod shuffle;
+mod waiting;
 mod world;
 
 pub use access::{log_in, new_key, refused, two_tenants};

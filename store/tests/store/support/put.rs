@@ -57,6 +57,7 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,
         rerun_of: None,
+        depends_on: None,
         idempotency: None,
     }
 }
@@ -154,7 +155,7 @@ impl World {
     /// A task in `state`; where it is waiting for a time, that time has come.
     pub async fn put(&self, leader: Leader, owned: Owned, tenant: TenantId, state: State) -> Put {
         let mut task = new_task(tenant);
-        if state == State::Scheduled {
+        if matches!(state, State::Scheduled | State::Skipped) {
             task.delay = Some(Duration::from_millis(1));
         }
         let id = self.store(task).await;
@@ -168,7 +169,7 @@ impl World {
                 self.make_late(id).await;
                 assert_eq!(transition::expired(&self.scheduler, &[(tenant, id)]).await.unwrap(), 1);
             }
-            State::Skipped => self.skip(id).await,
+            State::Skipped => self.skip(tenant, id).await,
             _ => {
                 put.dispatch = self.dispatch(leader, &[(tenant, id)]).await[0];
                 if state != State::Queued {
@@ -225,18 +226,6 @@ impl World {
         self.sql(format!(
             "update task set expire_if_late = true, first_started_at = null, start_deadline = now() - interval '1 second'
                 where id = '{id}'"
-        ))
-        .await;
-    }
-
-    /// No statement skips a task yet.
-    async fn skip(&self, task: TaskId) {
-        let id = task.uuid();
-        self.sql(format!(
-            "with gone as (delete from task where id = '{id}' returning *)
-            insert into task_history select tenant_id, id, pool, 'skipped', tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                first_started_at, now(), null, null from gone"
         ))
         .await;
     }

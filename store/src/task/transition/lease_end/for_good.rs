@@ -35,7 +35,7 @@ pub(in super::super) async fn for_good(
         started: "first_started_at",
         leases: "gone",
         answer: r#"select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!",
-                ends as "ends!"
+                ends as "ends!", children is not null as "is_parent!"
             from gone"#,
         &rows as &[EndedLease<'_>],
         to(State::Running),
@@ -50,7 +50,7 @@ pub(in super::super) async fn for_good(
             session: SessionId(row.session_id),
         };
         if let Ok(state) = row.ends.parse() {
-            moved.insert(lease, state);
+            moved.insert(lease, TransitionResult::applied(state, row.is_parent));
         }
     }
     answers(tx, ended, moved).await

@@ -64,7 +64,7 @@ pub(in super::super) async fn to_go_on(
         leases: "lease",
         moved: "moved",
         answer: r#"select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!",
-                goes as "goes!"
+                goes as "goes!", state = 'cancelling' and children is not null as "is_parent!"
             from lease"#,
         &rows as &[EndedLease<'_>],
         to(State::Running),
@@ -80,7 +80,7 @@ pub(in super::super) async fn to_go_on(
             session: SessionId(row.session_id),
         };
         if let Ok(state) = row.goes.parse() {
-            moved.insert(lease, state);
+            moved.insert(lease, TransitionResult::applied(state, row.is_parent));
         }
     }
     answers(tx, ended, moved).await

@@ -5,7 +5,7 @@ use super::row::EndedLease;
 use crate::StoreError;
 use crate::statement::named;
 use crate::task::transition::TransitionResult;
-use domain::task::{LeaseKey, State};
+use domain::task::LeaseKey;
 use sqlx::PgConnection;
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ use std::collections::HashMap;
 pub(super) async fn answers(
     tx: &mut PgConnection,
     ended: &[EndedAttempt],
-    mut moved: HashMap<LeaseKey, State>,
+    mut moved: HashMap<LeaseKey, TransitionResult>,
 ) -> Result<Vec<TransitionResult>, StoreError> {
     let mut answers = vec![TransitionResult::NotFound; ended.len()];
     let mut missed = Vec::new();
     for (at, report) in ended.iter().enumerate() {
         match moved.remove(&report.lease) {
-            Some(state) => answers[at] = TransitionResult::Applied(state),
+            Some(applied) => answers[at] = applied,
             None => missed.push(at),
         }
     }

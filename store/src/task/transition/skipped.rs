@@ -1,0 +1,54 @@
+//! `skipped`: too few of a task's parents can still end as its edges ask; it ends.
+//!
+//! The end of the last of these parents has marked it. Its own children are decided in the same statement, so that a long chain is
+//! skipped one level after the other, each by a statement of its own.
+
+use super::end::end_tasks;
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::{named, repeated};
+use domain::id::{TaskId, TenantId};
+
+/// A task that is to be skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DoomedTask {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// Which it is.
+    pub task: TaskId,
+    /// The parent whose end left too few.
+    pub parent: TaskId,
+}
+
+/// Raises the event; tasks that are not marked stay as they are. Says how many ended.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn skipped(db: &SchedulerDb, tasks: &[DoomedTask]) -> Result<u64, StoreError> {
+    let mut sorted: Vec<&DoomedTask> = tasks.iter().collect();
+    sorted.sort_unstable_by_key(|doomed| (doomed.tenant, doomed.task));
+    let tenants: Vec<_> = sorted.iter().map(|doomed| doomed.tenant.uuid()).collect();
+    let ids: Vec<_> = sorted.iter().map(|doomed| doomed.task.uuid()).collect();
+    let reason = |doomed: &&DoomedTask| {
+        format!("its parent `{}` did not end as `depends_on` asks", doomed.parent)
+    };
+    let reasons: Vec<_> = sorted.iter().map(reason).collect();
+    repeated(|| async {
+        let query = end_tasks!(
+            of waiting: "with gone as (
+                delete from task t using unnest($1::uuid[], $2::uuid[], $3::text[]) as i(tenant_id, id, reason)
+                where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
+                    and t.state = 'scheduled' and t.doomed_by is not null
+                returning t.*, i.reason
+            )",
+            state: "'skipped'",
+            reason: "reason",
+            answer: "select from gone",
+            &tenants,
+            &ids,
+            &reasons
+        );
+        Ok(named("skipped", query.execute(db.pool())).await?.rows_affected())
+    })
+    .await
+}
