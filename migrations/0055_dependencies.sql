@@ -8,31 +8,6 @@
 -- Each table is locked for a moment only, alone, and not waited for for long, because everything else queues behind. Whatever ends this in
 -- the middle, the next run does all of it again. 0058 validates the check while the services go on.
 
--- The edges of parents that have not ended: the statement that ends one removes its edges.
-create table if not exists task_edge (
-    tenant_id uuid not null,
-    parent_id uuid not null,
-    child_id uuid not null,
-    -- Its place in what the child depends on: two of them may come to name one parent.
-    place smallint not null,
-    -- How the parent must end.
-    condition text not null,
-    primary key (tenant_id, parent_id, child_id, place),
-    constraint condition_is_known check (condition in ('succeeded', 'failed', 'finished', 'skipped_ok'))
-);
-
--- Parents that ended while edges of theirs were left: more than one statement counts, or stored in that moment. Schedulers go on with them,
--- a piece at a time.
-create table if not exists task_release (
-    tenant_id uuid not null,
-    parent_id uuid not null,
-    -- How it ended.
-    state task_state not null,
-    ended_at timestamptz not null default now(),
-    primary key (tenant_id, parent_id)
-);
-create index if not exists task_release_by_age on task_release (ended_at);
-
 do $$
 declare
     additions constant text[] := array[
@@ -52,6 +27,33 @@ declare
     part text[];
     t text;
 begin
+    perform set_config('client_min_messages', 'warning', true);
+    -- The edges of parents that have not ended: the statement that ends one removes its edges.
+    create table if not exists public.task_edge (
+        tenant_id uuid not null,
+        parent_id uuid not null,
+        child_id uuid not null,
+        -- Its place in what the child depends on: two of them may come to name one parent.
+        place smallint not null,
+        -- How the parent must end.
+        condition text not null,
+        primary key (tenant_id, parent_id, child_id, place),
+        constraint condition_is_known check (condition in ('succeeded', 'failed', 'finished', 'skipped_ok'))
+    );
+
+    -- Parents that ended while edges of theirs were left: more than one statement counts, or stored in that moment. Schedulers go on with them,
+    -- a piece at a time.
+    create table if not exists public.task_release (
+        tenant_id uuid not null,
+        parent_id uuid not null,
+        -- How it ended.
+        state public.task_state not null,
+        ended_at timestamptz not null default now(),
+        primary key (tenant_id, parent_id)
+    );
+    create index if not exists task_release_by_age on public.task_release (ended_at);
+    commit;
+
     foreach part slice 1 in array additions loop
         for tried in 1..120 loop
             begin
@@ -94,31 +96,31 @@ begin
             'create or replace function public.berth_tenant_tables() returns text[] language sql immutable as $f$ select %L::text[] $f$',
             array['task_edge', 'task_release'] || public.berth_tenant_tables());
     end if;
+
+    drop policy if exists own on public.task_edge;
+    create policy own on public.task_edge to berth_api using (coalesce(tenant_id = public.berth_current_tenant(), false))
+        with check (tenant_id = public.berth_current_tenant());
+    drop policy if exists submit on public.task_edge;
+    create policy submit on public.task_edge for insert to berth_submit with check (true);
+    drop policy if exists place on public.task_edge;
+    create policy place on public.task_edge to berth_rm using (true) with check (true);
+    drop policy if exists schedule on public.task_edge;
+    create policy schedule on public.task_edge to berth_scheduler using (true) with check (true);
+    drop policy if exists own on public.task_release;
+    create policy own on public.task_release for insert to berth_api with check (coalesce(tenant_id = public.berth_current_tenant(), false));
+    drop policy if exists place on public.task_release;
+    create policy place on public.task_release for insert to berth_rm with check (true);
+    drop policy if exists schedule on public.task_release;
+    create policy schedule on public.task_release to berth_scheduler using (true) with check (true);
+    drop policy if exists parents on public.task_history;
+    create policy parents on public.task_history for select to berth_submit using (true);
+
+    grant select, delete on public.task_edge to berth_api, berth_rm;
+    grant select, insert, delete on public.task_edge to berth_scheduler;
+    grant insert on public.task_edge to berth_submit;
+    grant insert on public.task_release to berth_api, berth_rm;
+    grant select, insert, update, delete on public.task_release to berth_scheduler;
+    grant update (children) on public.task to berth_submit;
+    grant select (tenant_id, id, state) on public.task_history to berth_submit;
 end
 $$;
-
-drop policy if exists own on task_edge;
-create policy own on task_edge to berth_api using (coalesce(tenant_id = berth_current_tenant(), false))
-    with check (tenant_id = berth_current_tenant());
-drop policy if exists submit on task_edge;
-create policy submit on task_edge for insert to berth_submit with check (true);
-drop policy if exists place on task_edge;
-create policy place on task_edge to berth_rm using (true) with check (true);
-drop policy if exists schedule on task_edge;
-create policy schedule on task_edge to berth_scheduler using (true) with check (true);
-drop policy if exists own on task_release;
-create policy own on task_release for insert to berth_api with check (coalesce(tenant_id = berth_current_tenant(), false));
-drop policy if exists place on task_release;
-create policy place on task_release for insert to berth_rm with check (true);
-drop policy if exists schedule on task_release;
-create policy schedule on task_release to berth_scheduler using (true) with check (true);
-drop policy if exists parents on task_history;
-create policy parents on task_history for select to berth_submit using (true);
-
-grant select, delete on task_edge to berth_api, berth_rm;
-grant select, insert, delete on task_edge to berth_scheduler;
-grant insert on task_edge to berth_submit;
-grant insert on task_release to berth_api, berth_rm;
-grant select, insert, update, delete on task_release to berth_scheduler;
-grant update (children) on task to berth_submit;
-grant select (tenant_id, id, state) on task_history to berth_submit;
