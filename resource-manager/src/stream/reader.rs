@@ -12,7 +12,7 @@ use crate::returned::end_returned;
 use crate::settle::Reported;
 use domain::id::SessionId;
 use domain::quarantine::Ending;
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, ResultValue};
 use protocol::from_executor::Message;
 use protocol::output_chunk::Stream as OutputStream;
 use protocol::refused::Reason;
@@ -228,6 +228,11 @@ fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duratio
     let lease = result.key().map_err(|error| invalid(&error))?;
     let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
     let reason = (!result.reason.is_empty()).then_some(result.reason);
+    let value = result.value.filter(|_| outcome == AttemptOutcome::Succeeded);
+    let value = value.map(|value| ResultValue::read(&value)).transpose();
+    let value = value.map_err(|error| {
+        refuse(Reason::Invalid, &format!("the value of a result {error}"))
+    })?;
     let ended = EndedAttempt {
         lease,
         outcome,
@@ -237,6 +242,7 @@ fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duratio
         reason: reason.map(plain).map(protocol::truncate_reason),
         stdout_bytes: result.stdout_bytes,
         stderr_bytes: result.stderr_bytes,
+        value,
     };
     Ok((ended, result.retry_after_ms.map(Duration::from_millis)))
 }

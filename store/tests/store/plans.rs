@@ -15,12 +15,13 @@ use store::TenantScope;
 use store::task::{TaskFilter, find};
 
 /// Tables that grow with the work: nothing may read them whole.
-const LARGE: [&str; 10] = [
+const LARGE: [&str; 11] = [
     "task",
     "task_spec",
     "task_history",
     "attempt",
     "task_output",
+    "task_result",
     "idempotency",
     "executor_session",
     "schedule",

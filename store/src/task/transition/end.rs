@@ -12,6 +12,8 @@
 ///   first start at the end. All leases of the part `$leases` end, whether their tasks end or go on: it has the columns of `task` and of
 ///   `lease_end`, and an attempt is written for each.
 ///
+/// `$results`, where it is given, is a `from` item of the values that tasks returned: (tenant, task, JSON text). Those of `gone` are stored.
+///
 /// `$moved`, where it is given, is a part that moves tasks that do not end; it has their `tenant_id`, `id`, `attempt` and new `state`.
 macro_rules! end_tasks {
     (
@@ -25,16 +27,16 @@ macro_rules! end_tasks {
     };
     (
         of leased: $delete:literal, failures: $failures:literal, started: $started:literal, leases: $leases:literal,
-        $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
+        $(results: $results:literal,)? $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases), ($($moved)?), $answer,
+            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases $($results)?), ($($moved)?), $answer,
             $($argument)*
         )
     };
     (
         $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal),
-        ($($leases:literal)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
+        ($($leases:literal $($results:literal)?)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
     ) => {
         $crate::task::transition::change::change_tasks!(
             $delete
@@ -57,7 +59,12 @@ macro_rules! end_tasks {
                         (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
                     exit_code, signal, reason, stdout, stderr
                 from " + $leases + "
-            )")?
+            )"
+            $(+ ", result as (
+                insert into task_result (tenant_id, task_id, attempt, value, bytes, finished_at)
+                select g.tenant_id, g.id, g.attempt, r.value, octet_length(r.value), greatest(now(), g.placed_at)
+                from " + $results + " r(tenant_id, id, value) join gone g on g.tenant_id = r.tenant_id and g.id = r.id
+            )")?)?
             // Whatever else happens at an end is one more part here, which reads `gone`.
             ,
             changes: "select tenant_id, id, attempt, (" + $state + ")::task_state, " + $reason + ",
