@@ -82,9 +82,7 @@ fn good(answer: &AnswerDoc) -> ResponseBuilder {
 
 /// Whatever is JSON.
 fn any_value() -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(SchemaType::AnyValue)
-        .description(Some("Any JSON value"))
+    ObjectBuilder::new().schema_type(SchemaType::AnyValue).description(Some("Any JSON value"))
 }
 
 fn content(schema: impl Into<RefOr<Schema>>) -> utoipa::openapi::Content {

@@ -38,6 +38,7 @@ mod quotas;
 mod reads;
 mod replicas;
 mod reruns;
+mod results;
 mod schedule_tasks;
 mod schedules;
 mod server;

@@ -227,7 +227,10 @@ mod tests {
             ..protocol::Result::default()
         };
         for key in &keys {
-            outbox.add_ready(*key, protocol::Result { lease: Some((*key).into()), ..longest.clone() });
+            outbox.add_ready(
+                *key,
+                protocol::Result { lease: Some((*key).into()), ..longest.clone() },
+            );
         }
         let mut sent = 0;
         while outbox.has_ready() {

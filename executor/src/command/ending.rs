@@ -64,9 +64,7 @@ fn succeeded(returned: Option<Returned>) -> Ending {
         Some(Returned::Unusable(why)) => Err(why),
     };
     match read {
-        Ok(value) => {
-            Ending { value: Some(value), ..Ending::plain(AttemptOutcome::Succeeded, "") }
-        }
+        Ok(value) => Ending { value: Some(value), ..Ending::plain(AttemptOutcome::Succeeded, "") },
         Err(why) => {
             let reason = format!("its result in $BERTH_RESULT {why}");
             Ending::plain(AttemptOutcome::Failed, reason)

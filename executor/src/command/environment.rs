@@ -69,9 +69,18 @@ mod tests {
     #[test]
     fn the_environment_is_what_was_given_and_what_berth_says() {
         let (none, no_due) = (Capacity::default(), Due::default());
-        let given = [("A", "1"), ("PATH", "/x"), ("BERTH_ATTEMPT", "9"), ("BERTH_RESULT", "/etc/x"), ("HOME", "")];
+        let given = [
+            ("A", "1"),
+            ("PATH", "/x"),
+            ("BERTH_ATTEMPT", "9"),
+            ("BERTH_RESULT", "/etc/x"),
+            ("HOME", ""),
+        ];
         let text = names(&given, &no_due, &none);
-        assert_eq!(text, "A=1 BERTH_ATTEMPT=2 BERTH_RESULT=/work/.berth-result.json BERTH_TASK_ID=task_1 HOME= PATH=/x");
+        assert_eq!(
+            text,
+            "A=1 BERTH_ATTEMPT=2 BERTH_RESULT=/work/.berth-result.json BERTH_TASK_ID=task_1 HOME= PATH=/x"
+        );
         let ports = Capacity { port_first: 20_000, port_count: 2, ..none };
         let text = names(&[], &no_due, &ports);
         assert!(text.contains("BERTH_PORT_COUNT=2 BERTH_PORT_FIRST=20000"), "{text}");

@@ -19,11 +19,13 @@ pub(super) fn ended(end: HttpEnd, cap: Duration) -> Ended {
             value,
             ..Ending::plain(AttemptOutcome::Succeeded, "")
         }),
-        HttpEnd::Answered { status, judged: Judged::Bad(retry_after) } => Ended::by_itself(Ending {
-            exit_code: Some(status.into()),
-            retry_after,
-            ..Ending::plain(AttemptOutcome::Failed, format!("answered {status}"))
-        }),
+        HttpEnd::Answered { status, judged: Judged::Bad(retry_after) } => {
+            Ended::by_itself(Ending {
+                exit_code: Some(status.into()),
+                retry_after,
+                ..Ending::plain(AttemptOutcome::Failed, format!("answered {status}"))
+            })
+        }
         HttpEnd::Failed { reason, status } => Ended::by_itself(Ending {
             exit_code: status.map(i32::from),
             ..Ending::plain(AttemptOutcome::Failed, reason)

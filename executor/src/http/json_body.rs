@@ -77,7 +77,9 @@ mod tests {
         ] {
             assert_eq!(returned(Some(kind), &[b"{\"a\"", b":1}\n"], 1000), wanted, "{kind}");
         }
-        for kind in [None, Some("text/plain"), Some("text/json"), Some("application/jsonp"), Some("+json")] {
+        for kind in
+            [None, Some("text/plain"), Some("text/json"), Some("application/jsonp"), Some("+json")]
+        {
             assert_eq!(returned(kind, &[b"{\"a\":1}"], 1000), None, "{kind:?}");
         }
     }

@@ -35,6 +35,7 @@ mod pools;
 mod races;
 mod rates;
 mod reading;
+mod results;
 mod roles;
 mod schedule_tasks;
 mod schedules;
