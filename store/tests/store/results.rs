@@ -75,11 +75,17 @@ async fn a_report_that_comes_twice_writes_once_and_the_first_value_stands() {
     let [lease, other] = world.run(leader, owned, tenant, 2).await[..] else {
         panic!("two leases")
     };
-    // In one statement, too.
+    // In one statement, too, and beside reports under leases that are over.
+    let stale = [
+        returned(LeaseKey { attempt: 0, ..lease }, "8"),
+        returned(LeaseKey { attempt: 2, ..lease }, "9"),
+        returned(LeaseKey { session: SessionId::fresh(), ..lease }, "10"),
+    ];
     let both = [returned(lease, "1"), returned(lease, "2"), returned(other, "3")];
     let applied = TransitionResult::Applied(State::Succeeded);
-    let answers = transition::completed(&world.rm, &both).await.unwrap();
-    assert_eq!(answers, [applied, TransitionResult::Repeated, applied]);
+    let answers = transition::completed(&world.rm, &[&stale[..], &both].concat()).await.unwrap();
+    assert!(answers[..3].iter().all(|answer| *answer != applied), "{answers:?}");
+    assert_eq!(answers[3..], [applied, TransitionResult::Repeated, applied]);
     let again =
         transition::completed(&world.rm, &[returned(lease, "1"), returned(lease, "4")]).await;
     assert_eq!(again.unwrap(), [TransitionResult::Repeated; 2]);

@@ -12,7 +12,7 @@
 ///   first start at the end. All leases of the part `$leases` end, whether their tasks end or go on: it has the columns of `task` and of
 ///   `lease_end`, and an attempt is written for each.
 ///
-/// `$results`, where it is given, is a `from` item of the values that tasks returned: (tenant, task, JSON text). Those of `gone` are stored.
+/// `$results`, where it is given, is the column of `gone` with what a task returned, as JSON text or null, which is stored.
 ///
 /// `$moved`, where it is given, is a part that moves tasks that do not end; it has their `tenant_id`, `id`, `attempt` and new `state`.
 macro_rules! end_tasks {
@@ -62,8 +62,8 @@ macro_rules! end_tasks {
             )"
             $(+ ", result as (
                 insert into task_result (tenant_id, task_id, attempt, value, bytes, finished_at)
-                select g.tenant_id, g.id, g.attempt, r.value, octet_length(r.value), greatest(now(), g.placed_at)
-                from " + $results + " r(tenant_id, id, value) join gone g on g.tenant_id = r.tenant_id and g.id = r.id
+                select tenant_id, id, attempt, " + $results + ", octet_length(" + $results + "), greatest(now(), placed_at)
+                from gone where " + $results + " is not null
             )")?)?
             // Whatever else happens at an end is one more part here, which reads `gone`.
             ,
