@@ -25,12 +25,16 @@ pub enum ErrorCode {
     TenantSuspended,
     /// No such thing, or another tenant's.
     NotFound,
+    /// The task has ended without a result.
+    NoResult,
     /// No such route.
     RouteNotFound,
     /// The route exists, with other methods.
     MethodNotAllowed,
     /// The thing is not in a state for this, or its name is taken.
     Conflict,
+    /// The task has not ended yet.
+    NotEnded,
     /// The thing is in another version than `If-Match` says.
     VersionMismatch,
     /// The body is over its limit.
@@ -104,9 +108,11 @@ impl ErrorCode {
             }
             Self::TenantSuspended => ("tenant_suspended", 403, "The account is suspended", false),
             Self::NotFound => ("not_found", 404, "Not found", false),
+            Self::NoResult => ("no_result", 404, "The task has no result", false),
             Self::RouteNotFound => ("route_not_found", 404, "Route not found", false),
             Self::MethodNotAllowed => ("method_not_allowed", 405, "Method not allowed", false),
             Self::Conflict => ("conflict", 409, "Conflict with the current state", false),
+            Self::NotEnded => ("not_ended", 409, "The task has not ended yet", false),
             Self::VersionMismatch => ("version_mismatch", 412, "Version mismatch", false),
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {

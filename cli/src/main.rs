@@ -82,6 +82,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Explain(which) => Box::pin(customer::explain(&connect()?, &which)).await,
         Command::List(which) => Box::pin(customer::list(&connect()?, &which)).await,
         Command::Logs(which) => Box::pin(customer::logs(&connect()?, &which)).await,
+        Command::Result(which) => Box::pin(customer::result(&connect()?, &which)).await,
         Command::Rerun(which) => Box::pin(customer::rerun(&connect()?, &which)).await,
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,

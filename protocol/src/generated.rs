@@ -396,6 +396,10 @@ pub struct Result {
     /// resource manager bounds it.
     #[prost(uint64, optional, tag = "10")]
     pub retry_after_ms: ::core::option::Option<u64>,
+    /// With SUCCEEDED: the JSON value that the task returns, as UTF-8, at most 64 KiB and 127 arrays and objects inside each other;
+    /// absent: none. Without meaning in any other result.
+    #[prost(bytes = "bytes", optional, tag = "11")]
+    pub value: ::core::option::Option<::prost::bytes::Bytes>,
 }
 /// Nested message and enum types in `Result`.
 pub mod result {

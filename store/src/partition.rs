@@ -7,8 +7,15 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::patient;
 
-const PARENTS: [&str; 6] =
-    ["attempt", "task_output", "schedule_fire", "task_event", "task_history", "task_spec"];
+const PARENTS: [&str; 7] = [
+    "attempt",
+    "task_output",
+    "schedule_fire",
+    "task_event",
+    "task_result",
+    "task_history",
+    "task_spec",
+];
 
 /// Makes the partitions from yesterday to `days_ahead` days ahead; says how many were missing. Several at once are fine.
 ///

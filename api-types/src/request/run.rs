@@ -31,9 +31,9 @@ pub struct CommandRun {
     #[cfg_attr(feature = "openapi", schema(min_items = 1, required, nullable = false))]
     pub argv: Option<Vec<String>>,
     /// Environment; nothing is inherited. Berth adds `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `BERTH_DUE_AT` (due time, RFC
-    /// 3339), `BERTH_SCHEDULE` (for a task of a schedule), `TRACEPARENT`, `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT`
-    /// (with ports), and, unless given, `PATH` and `HOME` (work directory). `NAME=value` has at most 131071 bytes.
-    /// Default: empty.
+    /// 3339), `BERTH_SCHEDULE` (for a task of a schedule), `TRACEPARENT`, `BERTH_RESULT` (file for the task's
+    /// result), `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT` (with ports), and, unless given, `PATH` and `HOME` (work
+    /// directory). `NAME=value` has at most 131071 bytes. Default: empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Environment>))]
     pub env: Option<Pairs>,

@@ -72,11 +72,17 @@ fn good(answer: &AnswerDoc) -> ResponseBuilder {
             .content("application/octet-stream", bytes())
             .content("text/event-stream", either(schema, state)),
         Content::AnyJson => response.content("application/json", plain(Type::Object)),
+        Content::AnyValue => response.content("application/json", content(any_value())),
         Content::Text => response.content("text/plain", text()),
         Content::Html => response.content("text/html", text()),
         Content::AnyFile => response.content("text/css", text()).content("text/javascript", text()),
         Content::Nothing => response,
     }
+}
+
+/// Whatever is JSON.
+fn any_value() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::AnyValue).description(Some("Any JSON value"))
 }
 
 fn content(schema: impl Into<RefOr<Schema>>) -> utoipa::openapi::Content {

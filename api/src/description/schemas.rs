@@ -33,6 +33,7 @@ fn pages(components: ComponentsBuilder) -> ComponentsBuilder {
         Content::Json(_)
         | Content::JsonOrLines(..)
         | Content::AnyJson
+        | Content::AnyValue
         | Content::Text
         | Content::Html
         | Content::AnyFile

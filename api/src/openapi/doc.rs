@@ -120,6 +120,8 @@ pub enum Content {
     Output(&'static str, &'static str),
     /// Any JSON object.
     AnyJson,
+    /// Any JSON value.
+    AnyValue,
     /// Plain text.
     Text,
     /// A web page.

@@ -120,7 +120,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 90] = routes! {
+pub static TABLE: [Endpoint; 91] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -130,6 +130,7 @@ pub static TABLE: [Endpoint; 90] = routes! {
     Get "/v1/tasks/{id}/attempts" "task.attempts", Tenant(ReadTasks), None, task::attempts => handle, DOC;
     Get "/v1/tasks/{id}/explain" "task.explain", Tenant(ReadTasks), None, task::explain => handle, DOC;
     Get "/v1/tasks/{id}/logs" "task.logs", Tenant(ReadTasks), None, task::logs => handle, DOC;
+    Get "/v1/tasks/{id}/result" "task.result", Tenant(ReadTasks), None, task::result => handle, DOC;
     Get "/v1/usage" "usage.read", Tenant(ReadUsage), None, usage => handle, DOC;
     Get "/v1/limits" "limits.read", Tenant(ReadUsage), None, limits => handle, DOC;
     Get "/v1/concurrency-limits" "concurrency.list", Tenant(ReadTasks), None, concurrency::list => handle, DOC;

@@ -114,7 +114,9 @@ async fn another_tenants_task_looks_like_one_that_does_not_exist() {
     let other = server.new_tenant("second").await;
     let key = server.new_key(other, &ALL_SCOPES).await;
     let malformed = ["task_1", "task_%00", "1", "task_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "%2e%2e"];
-    for suffix in ["", "/attempts", "/logs", "/logs?format=raw", "/logs?follow=true", "/cancel"] {
+    for suffix in
+        ["", "/attempts", "/result", "/logs", "/logs?format=raw", "/logs?follow=true", "/cancel"]
+    {
         let mut shown = Vec::new();
         for id in [foreign.as_str(), unknown.as_str()].into_iter().chain(malformed) {
             let target = format!("/v1/tasks/{id}{suffix}");

@@ -39,6 +39,7 @@ mod quotas;
 mod reads;
 mod replicas;
 mod reruns;
+mod results;
 mod schedule_tasks;
 mod schedules;
 mod server;

@@ -11,7 +11,8 @@ use crate::admin::MigrateArguments;
 use crate::customer::{
     AcceptArguments, AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments,
     ExplainArguments, GetArguments, ListArguments, LoginArguments, LogsArguments, RerunArguments,
-    SignInArguments, SignUpArguments, SubmitArguments, UsageArguments, WatchArguments,
+    ResultArguments, SignInArguments, SignUpArguments, SubmitArguments, UsageArguments,
+    WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -111,6 +112,8 @@ pub enum Command {
     List(ListArguments),
     /// Print a task's output to standard output and standard error.
     Logs(LogsArguments),
+    /// Print the JSON value that a task returned.
+    Result(ResultArguments),
     /// Run a task again as a new task and print its id.
     Rerun(RerunArguments),
     /// Cancel tasks; running ones are asked to stop.

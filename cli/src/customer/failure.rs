@@ -112,6 +112,7 @@ fn advice(problem: &ApiError, caller: Caller) -> String {
         401 => "Check that the API key (BERTH_API_KEY, --api-key) is complete, belongs to this server and has not expired.".to_owned(),
         403 => "Use a key with that scope; an operator can create one with `berth admin key create --scope …`.".to_owned(),
         404 if problem.is(ErrorCode::RouteNotFound) => "Check that the address is a Berth API of this version (--server).".to_owned(),
+        404 if problem.is(ErrorCode::NoResult) => String::new(),
         404 => "Check the id or name, and that the key belongs to the same tenant.".to_owned(),
         429 => later(),
         _ if problem.retryable => later(),
@@ -203,6 +204,12 @@ mod tests {
         assert!(
             told((500, "internal")).ends_with("Report it if it happens again. (request req_1)")
         );
+    }
+
+    #[test]
+    fn a_task_without_a_result_is_a_task_that_is_there() {
+        assert_eq!(rendered(problem(404, "no_result")), (Exit::NotFound, "Detail.".to_owned()));
+        assert_eq!(rendered(problem(409, "not_ended")), (Exit::Failed, "Detail.".to_owned()));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod limits;
 mod list;
 mod logs;
 mod rerun;
+mod result;
 mod schedules;
 mod sessions;
 mod sign_up;

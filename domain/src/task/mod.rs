@@ -8,6 +8,7 @@ mod event;
 mod http;
 mod lease;
 mod outcome;
+mod result_value;
 mod retry;
 mod retry_after;
 mod returned;
@@ -31,6 +32,7 @@ pub use http::{
 };
 pub use lease::LeaseKey;
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
+pub use result_value::{InvalidResult, MAX_RESULT_BYTES, MAX_RESULT_DEPTH, ResultValue};
 pub use retry::{
     AttemptEnd, Backoff, Delivery, ParseDeliveryError, ParseRetryOnError, RetryDecision, RetryOn,
     RetryPolicy, decide_retry,

@@ -78,7 +78,20 @@ async fn a_script_gets_output_ends_and_refusals_where_it_looks_for_them() -> any
     let (code, shown, _) = shell.berth(&["get", "--wait", first], "").await?;
     assert!(code == 0 && shown.contains("succeeded"), "{shown}");
 
+    let returns = "echo '{\"a\": 1}' > $BERTH_RESULT";
+    let (_, id, _) = shell.berth(&["submit", "--", "bash", "-c", returns], "").await?;
+    shell.berth(&["get", "--wait", id.trim()], "").await?;
+    for format in ["table", "json"] {
+        let (code, out, err) = shell.berth(&["result", id.trim(), "--output", format], "").await?;
+        assert_eq!((code, out.as_str()), (0, "{\"a\": 1}\n"), "{err}");
+    }
+    let (code, out, err) = shell.berth(&["result", first], "").await?;
+    assert_eq!((code, out.as_str()), (3, ""), "{err}");
+    assert!(err.contains("The task ended succeeded without a result"), "{err}");
+
     let (_, id, _) = shell.berth(&["submit", "--delay", "1h", "--noop"], "").await?;
+    let (code, _, err) = shell.berth(&["result", id.trim()], "").await?;
+    assert!(code == 1 && err.contains("The task is scheduled"), "{code} {err}");
     shell.berth(&["cancel", id.trim()], "").await?;
     let (code, _, err) = shell.berth(&["logs", "-f", id.trim()], "").await?;
     assert_eq!(code, 6, "{err}");

@@ -35,6 +35,7 @@ mod rate_limits;
 mod reaper;
 mod request_memory;
 mod resource_manager_death;
+mod results;
 mod retry_storm;
 mod rival_schedulers;
 mod schedules;

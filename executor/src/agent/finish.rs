@@ -6,6 +6,7 @@ use crate::driver::{Ended, Ending};
 use crate::metrics::{RESULTS, SPOOL_ALARM, SPOOL_BYTES, UNANSWERED};
 use crate::output::AttemptOutput;
 use crate::spool::Written;
+use bytes::Bytes;
 use domain::task::{AttemptOutcome, LeaseKey};
 use protocol::{session_bytes, truncate_reason};
 use runtime::clock::Instant;
@@ -106,6 +107,7 @@ fn result(lease: LeaseKey, ending: Ending) -> protocol::Result {
         retry_after_ms: ending
             .retry_after
             .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        value: ending.value.map(|value| Bytes::copy_from_slice(value.as_str().as_bytes())),
         ..protocol::Result::default()
     }
 }

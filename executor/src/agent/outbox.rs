@@ -20,6 +20,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 const REPEAT_AFTER: Duration = Duration::from_secs(5);
 /// Most results in one message; with the longest reasons still below the message limit.
 const GROUP: usize = 4000;
+/// Once the values of a message have so many bytes it is full: with all else still below the message limit.
+const GROUP_VALUES: usize = 2 * 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -132,12 +134,14 @@ impl Outbox {
     /// The next group to send.
     pub(super) fn take(&mut self, now: Instant) -> Vec<protocol::Result> {
         let mut group = Vec::with_capacity(self.ready.len().min(GROUP));
-        while group.len() < GROUP {
+        let mut values = 0;
+        while group.len() < GROUP && values < GROUP_VALUES {
             let Some(key) = self.ready.pop_front() else { break };
             if let Some(entry) = self.entries.get_mut(&key)
                 && entry.stage == Stage::Ready
             {
                 entry.stage = Stage::Sent(now);
+                values += entry.result.value.as_ref().map_or(0, |value| value.len());
                 group.push(entry.result.clone());
             }
         }
@@ -187,6 +191,7 @@ impl Outbox {
 mod tests {
     use super::*;
     use domain::id::{TaskId, TenantId};
+    use prost::Message;
     use runtime::clock;
 
     fn filled(count: usize) -> (Outbox, Vec<LeaseKey>, Instant) {
@@ -211,6 +216,43 @@ mod tests {
         assert!(outbox.take(now).is_empty());
         assert_eq!(outbox.held(keys[0].session).count(), 2);
         assert_eq!(outbox.held(SessionId::fresh()).count(), 0);
+    }
+
+    #[test]
+    fn a_message_of_the_longest_results_is_below_its_limit() {
+        let (mut outbox, keys, now) = filled(GROUP + 1);
+        let longest = protocol::Result {
+            reason: "x".repeat(protocol::MAX_REASON),
+            value: Some(vec![b'1'; domain::task::MAX_RESULT_BYTES].into()),
+            ..protocol::Result::default()
+        };
+        for key in &keys {
+            outbox.add_ready(
+                *key,
+                protocol::Result { lease: Some((*key).into()), ..longest.clone() },
+            );
+        }
+        let mut sent = 0;
+        while outbox.has_ready() {
+            let message: protocol::FromExecutor =
+                protocol::Results { results: outbox.take(now) }.into();
+            assert!(message.encoded_len() < protocol::MAX_MESSAGE_BYTES);
+            let Some(protocol::from_executor::Message::Results(results)) = message.message else {
+                panic!("{message:?}")
+            };
+            sent += results.results.len();
+        }
+        assert_eq!(sent, keys.len());
+        // Small ones share one.
+        let (mut outbox, keys, now) = filled(GROUP);
+        let none = protocol::Result { value: None, ..longest };
+        for key in &keys {
+            outbox.add_ready(*key, protocol::Result { lease: Some((*key).into()), ..none.clone() });
+        }
+        let results = outbox.take(now);
+        assert_eq!(results.len(), GROUP);
+        let message: protocol::FromExecutor = protocol::Results { results }.into();
+        assert!(message.encoded_len() < protocol::MAX_MESSAGE_BYTES);
     }
 
     #[test]

@@ -4,8 +4,8 @@
 
 use super::attempt::CommandEnd;
 use crate::driver::{Ended, Ending, Why};
-use crate::supervise::{self, Cause, Status};
-use domain::task::AttemptOutcome;
+use crate::supervise::{self, Cause, Returned, Status};
+use domain::task::{AttemptOutcome, InvalidResult, ResultValue};
 use std::time::Duration;
 
 /// What the end of a command with this `cap` means.
@@ -33,7 +33,7 @@ fn of_process(ended: supervise::Ended, cap: Duration) -> Ended {
     let by_itself = |ending| Ended::by_itself(with_status(ending));
     match ended.cause {
         Cause::Itself => by_itself(match ended.status {
-            Status::Exited(0) => Ending::plain(AttemptOutcome::Succeeded, ""),
+            Status::Exited(0) => succeeded(ended.returned),
             Status::Exited(code) => {
                 Ending::plain(AttemptOutcome::Failed, format!("ended with exit code {code}"))
             }
@@ -53,13 +53,32 @@ fn of_process(ended: supervise::Ended, cap: Duration) -> Ended {
     }
 }
 
+/// A command that wrote a result which cannot be kept has failed: whoever needs the result must not take it for none.
+fn succeeded(returned: Option<Returned>) -> Ending {
+    let read = match returned {
+        None => return Ending::plain(AttemptOutcome::Succeeded, ""),
+        Some(Returned::Bytes(bytes)) => {
+            ResultValue::read(&bytes).map_err(|error| error.to_string())
+        }
+        Some(Returned::TooLarge(bytes)) => Err(InvalidResult::TooLarge(bytes).to_string()),
+        Some(Returned::Unusable(why)) => Err(why),
+    };
+    match read {
+        Ok(value) => Ending { value: Some(value), ..Ending::plain(AttemptOutcome::Succeeded, "") },
+        Err(why) => {
+            let reason = format!("its result in $BERTH_RESULT {why}");
+            Ending::plain(AttemptOutcome::Failed, reason)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::supervise::Passed;
 
     fn outcome(status: Status, cause: Cause, why: Option<Why>) -> AttemptOutcome {
-        let end = CommandEnd::Ended(supervise::Ended { status, cause });
+        let end = CommandEnd::Ended(supervise::Ended { status, cause, returned: None });
         ended(end, Duration::from_secs(1)).under(why).outcome
     }
 
@@ -80,6 +99,29 @@ mod tests {
         assert_eq!(outcome(zero, Cause::Stop, Some(Why::Drain)), AttemptOutcome::HandedBack);
         assert_eq!(outcome(zero, Cause::Lease, None), AttemptOutcome::Lost);
         assert_eq!(outcome(zero, Cause::Kill, Some(Why::Fence)), AttemptOutcome::Lost);
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_kept_fails_the_attempt_and_says_why() {
+        let ending = |returned| {
+            let (status, cause) = (Status::Exited(0), Cause::Itself);
+            let end = CommandEnd::Ended(supervise::Ended { status, cause, returned });
+            ended(end, Duration::from_secs(1)).under(Some(Why::Stop))
+        };
+        let good = ending(Some(Returned::Bytes(b" {\"a\":1}\n".to_vec())));
+        assert_eq!((good.outcome, good.exit_code), (AttemptOutcome::Succeeded, Some(0)));
+        assert_eq!(good.value.as_ref().map(ResultValue::as_str), Some("{\"a\":1}"));
+        assert_eq!(ending(None).value, None);
+        for (returned, reason) in [
+            (Returned::Bytes(b"no".to_vec()), "is not JSON: expected ident at line 1 column 2"),
+            (Returned::TooLarge(70_000), "has 70000 bytes; at most 65536 are allowed"),
+            (Returned::Unusable("is a link".to_owned()), "is a link"),
+        ] {
+            let bad = ending(Some(returned));
+            assert_eq!((bad.outcome, bad.exit_code), (AttemptOutcome::Failed, Some(0)));
+            assert_eq!(bad.reason, format!("its result in $BERTH_RESULT {reason}"));
+            assert_eq!(bad.value, None);
+        }
     }
 
     #[test]
@@ -107,7 +149,7 @@ mod tests {
             ),
         ] {
             let (status, cause) = (Status::Signalled(9), Cause::Passed(passed));
-            let end = CommandEnd::Ended(supervise::Ended { status, cause });
+            let end = CommandEnd::Ended(supervise::Ended { status, cause, returned: None });
             let ending = ended(end, Duration::from_secs(1)).under(None);
             assert_eq!(ending.outcome, AttemptOutcome::KilledResources);
             assert_eq!((ending.reason.as_str(), ending.signal), (reason, Some(9)));

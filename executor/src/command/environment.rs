@@ -4,6 +4,7 @@
 //! task has none: a program without the first finds nothing, and many will not start without the second.
 
 use crate::due::Due;
+use crate::supervise::RESULT_FILE;
 use protocol::Capacity;
 use std::collections::BTreeMap;
 
@@ -40,6 +41,9 @@ pub(super) fn build(given: BTreeMap<String, String>, facts: &Facts<'_>) -> Vec<(
     let mut set = |name: &str, value: String| env.insert(name.to_owned(), value);
     set("BERTH_TASK_ID", facts.task.clone());
     set("BERTH_ATTEMPT", facts.attempt.to_string());
+    if let Some(home) = facts.home {
+        set("BERTH_RESULT", format!("{home}/{RESULT_FILE}"));
+    }
     if !facts.traceparent.is_empty() {
         set("TRACEPARENT", facts.traceparent.to_owned());
     }
@@ -65,9 +69,18 @@ mod tests {
     #[test]
     fn the_environment_is_what_was_given_and_what_berth_says() {
         let (none, no_due) = (Capacity::default(), Due::default());
-        let given = [("A", "1"), ("PATH", "/x"), ("BERTH_ATTEMPT", "9"), ("HOME", "")];
+        let given = [
+            ("A", "1"),
+            ("PATH", "/x"),
+            ("BERTH_ATTEMPT", "9"),
+            ("BERTH_RESULT", "/etc/x"),
+            ("HOME", ""),
+        ];
         let text = names(&given, &no_due, &none);
-        assert_eq!(text, "A=1 BERTH_ATTEMPT=2 BERTH_TASK_ID=task_1 HOME= PATH=/x");
+        assert_eq!(
+            text,
+            "A=1 BERTH_ATTEMPT=2 BERTH_RESULT=/work/.berth-result.json BERTH_TASK_ID=task_1 HOME= PATH=/x"
+        );
         let ports = Capacity { port_first: 20_000, port_count: 2, ..none };
         let text = names(&[], &no_due, &ports);
         assert!(text.contains("BERTH_PORT_COUNT=2 BERTH_PORT_FIRST=20000"), "{text}");
@@ -82,7 +95,7 @@ mod tests {
         let given = [("BERTH_DUE_AT", "tomorrow"), ("BERTH_SCHEDULE", "mine"), ("PATH", "/x")];
         assert_eq!(
             names(&given, &due, &none),
-            "BERTH_ATTEMPT=2 BERTH_DUE_AT=2030-01-31T02:30:00Z BERTH_SCHEDULE=report BERTH_TASK_ID=task_1 HOME=/work PATH=/x"
+            "BERTH_ATTEMPT=2 BERTH_DUE_AT=2030-01-31T02:30:00Z BERTH_RESULT=/work/.berth-result.json BERTH_SCHEDULE=report BERTH_TASK_ID=task_1 HOME=/work PATH=/x"
         );
         // Of a task that no schedule made there is no name, whatever it says itself.
         let text = names(&given, &Due { at, schedule: None }, &none);

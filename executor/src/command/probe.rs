@@ -66,7 +66,7 @@ async fn look(spawner: &Spawner, job: &Job) -> io::Result<Result<(), String>> {
     stderr.take(COMPLAINT).read_to_end(&mut complaint).await?;
     let complaint = String::from_utf8_lossy(&complaint);
     let why = match report {
-        Report::Ended(Ended { status: Status::Exited(0), cause: Cause::Itself }) => {
+        Report::Ended(Ended { status: Status::Exited(0), cause: Cause::Itself, .. }) => {
             return Ok(Ok(()));
         }
         Report::Ended(ended) => format!("{ended:?}"),

@@ -3,7 +3,7 @@
 //! What the agent did to it comes before what it did: a program that answers SIGTERM with exit code 0 was stopped, not
 //! successful. One that ended before anybody asked keeps its true outcome.
 
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, ResultValue};
 use domain::time::format_duration;
 use runtime::clock::Instant;
 use std::time::Duration;
@@ -29,6 +29,8 @@ pub(crate) struct Ending {
     pub(crate) reason: String,
     /// The called server asked for this wait before another attempt.
     pub(crate) retry_after: Option<Duration>,
+    /// What it returned; only of one that succeeded.
+    pub(crate) value: Option<ResultValue>,
 }
 
 /// How an attempt ended, by its driver's word. Nothing of it is left.
@@ -44,7 +46,8 @@ pub(crate) struct Ended {
 impl Ending {
     /// An ending without a process.
     pub(crate) fn plain(outcome: AttemptOutcome, reason: impl Into<String>) -> Self {
-        Self { outcome, exit_code: None, signal: None, reason: reason.into(), retry_after: None }
+        let (exit_code, signal, retry_after, value) = (None, None, None, None);
+        Self { outcome, exit_code, signal, reason: reason.into(), retry_after, value }
     }
 
     /// The agent ended it, for this reason.

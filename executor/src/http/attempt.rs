@@ -4,7 +4,7 @@
 //! exchange itself. They are looked at in this order, so that after a pause of any length nothing is sent under
 //! a lease that is over.
 
-use super::end::HttpEnd;
+use super::end::{HttpEnd, Judged};
 use super::request::{CallError, request};
 use super::transcript::Transcript;
 use crate::due::Due;
@@ -66,22 +66,27 @@ async fn race(assigned: Assigned, waits: &Waits) -> HttpEnd {
         may_go_on: &|| monotonic_ns() < *lease_until.borrow(),
         waits,
     };
-    let mut transcript = Transcript::new(assigned.output, assigned.queue);
-    tokio::select! {
+    let (output, queue) = (assigned.output, assigned.queue);
+    let mut transcript = Transcript::new(output, queue, assigned.body_limit);
+    let done = tokio::select! {
         biased;
-        () = over(assigned.lease_until) => HttpEnd::Cut,
-        () = assigned.stop.notified() => HttpEnd::Cut,
-        () = clock::sleep_until(cap_until) => match waits.stage() {
+        () = over(assigned.lease_until) => return HttpEnd::Cut,
+        () = assigned.stop.notified() => return HttpEnd::Cut,
+        () = clock::sleep_until(cap_until) => return match waits.stage() {
             Stage::Busy => HttpEnd::OverCap,
             Stage::NotBegun => HttpEnd::NoTurn { asked: false },
             Stage::Between => HttpEnd::NoTurn { asked: true },
         },
-        done = client.exchange(request, rules, &mut transcript) => match done {
-            Ok(Answered { status, succeeded, retry_after }) => {
-                HttpEnd::Answered { status, succeeded, retry_after }
-            }
-            Err(failure) => HttpEnd::of_failure(&failure),
-        },
+        done = client.exchange(request, rules, &mut transcript) => done,
+    };
+    match done {
+        Ok(Answered { status, succeeded: true, .. }) => {
+            HttpEnd::Answered { status, judged: Judged::Good(transcript.value()) }
+        }
+        Ok(Answered { status, retry_after, .. }) => {
+            HttpEnd::Answered { status, judged: Judged::Bad(retry_after) }
+        }
+        Err(failure) => HttpEnd::of_failure(&failure),
     }
 }
 

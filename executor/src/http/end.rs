@@ -1,6 +1,7 @@
 //! How an attempt ended, and why there was no whole answer.
 
 use domain::target::RefusedTarget;
+use domain::task::ResultValue;
 use egress::Failure;
 use std::io;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HttpEnd {
     /// There was an answer, and this is what the task's rule makes of it.
-    Answered { status: u16, succeeded: bool, retry_after: Option<Duration> },
+    Answered { status: u16, judged: Judged },
     /// There was no whole answer: why, for people.
     Failed { reason: String, status: Option<u16> },
     /// It passed its cap and was cut off.
@@ -18,6 +19,15 @@ pub(super) enum HttpEnd {
     NoTurn { asked: bool },
     /// It was cut off because the agent asked, or the lease was over.
     Cut,
+}
+
+/// What an answer means to its task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// A success, which returns this.
+    Good(Option<ResultValue>),
+    /// None; the wait that the server asks for.
+    Bad(Option<Duration>),
 }
 
 impl HttpEnd {

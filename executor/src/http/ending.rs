@@ -2,7 +2,7 @@
 //!
 //! Pure.
 
-use super::end::HttpEnd;
+use super::end::{HttpEnd, Judged};
 use crate::driver::{Ended, Ending, Why};
 use domain::task::AttemptOutcome;
 use std::time::Duration;
@@ -14,15 +14,18 @@ const NO_TURN: &str = "waited to look up a host name until its execution cap was
 /// What the end of a call with this `cap` means.
 pub(super) fn ended(end: HttpEnd, cap: Duration) -> Ended {
     match end {
-        HttpEnd::Answered { status, succeeded: true, .. } => Ended::by_itself(Ending {
+        HttpEnd::Answered { status, judged: Judged::Good(value) } => Ended::by_itself(Ending {
             exit_code: Some(status.into()),
+            value,
             ..Ending::plain(AttemptOutcome::Succeeded, "")
         }),
-        HttpEnd::Answered { status, retry_after, .. } => Ended::by_itself(Ending {
-            exit_code: Some(status.into()),
-            retry_after,
-            ..Ending::plain(AttemptOutcome::Failed, format!("answered {status}"))
-        }),
+        HttpEnd::Answered { status, judged: Judged::Bad(retry_after) } => {
+            Ended::by_itself(Ending {
+                exit_code: Some(status.into()),
+                retry_after,
+                ..Ending::plain(AttemptOutcome::Failed, format!("answered {status}"))
+            })
+        }
         HttpEnd::Failed { reason, status } => Ended::by_itself(Ending {
             exit_code: status.map(i32::from),
             ..Ending::plain(AttemptOutcome::Failed, reason)
@@ -41,17 +44,19 @@ pub(super) fn ended(end: HttpEnd, cap: Duration) -> Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::task::ResultValue;
 
     #[test]
     fn an_http_call_is_what_its_answer_says_unless_it_was_cut() {
         let second = Duration::from_secs(1);
         let of = |end, why| ended(end, second).under(why);
-        let answered =
-            |status, succeeded| HttpEnd::Answered { status, succeeded, retry_after: Some(second) };
-        let good = of(answered(204, true), Some(Why::Stop));
+        let answered = |status, judged| HttpEnd::Answered { status, judged };
+        let value = ResultValue::read(b"1").ok();
+        let good = of(answered(204, Judged::Good(value.clone())), Some(Why::Stop));
         assert_eq!((good.outcome, good.exit_code), (AttemptOutcome::Succeeded, Some(204)));
         assert_eq!((good.retry_after, good.reason.as_str()), (None, ""));
-        let bad = of(answered(503, false), None);
+        assert!(value.is_some() && good.value == value);
+        let bad = of(answered(503, Judged::Bad(Some(second))), None);
         assert_eq!((bad.outcome, bad.exit_code), (AttemptOutcome::Failed, Some(503)));
         assert_eq!((bad.retry_after, bad.reason.as_str()), (Some(second), "answered 503"));
         let capped = of(HttpEnd::OverCap, None);

@@ -10,8 +10,8 @@ const RESULT: u8 = 1;
 const ANSWERED: u8 = 2;
 /// Length and checksum.
 const HEAD: usize = 8;
-/// Far above any result; a larger length is garbage.
-const MAX_BODY: usize = 64 * 1024;
+/// Above any result, with its value; a larger length is garbage.
+const MAX_BODY: usize = 128 * 1024;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Record {
@@ -109,6 +109,18 @@ pub(super) mod tests {
         let len = write_answered(&key, &mut bytes);
         assert_eq!(read(&bytes), Some((Record::Answered(key), len)));
     }
+
+    #[test]
+    fn the_longest_result_comes_back() {
+        let result = protocol::Result {
+            value: Some(vec![b'1'; domain::task::MAX_RESULT_BYTES].into()),
+            ..sample(&"x".repeat(protocol::MAX_REASON))
+        };
+        let mut bytes = Vec::new();
+        let len = write_result(&result, &mut bytes);
+        assert_eq!(read(&bytes), Some((Record::Result(result), len)));
+    }
+
     /// Written by the version before `retry_after_ms`: FAILED, exit code 7, after 12 ms.
     #[test]
     fn a_record_of_an_earlier_version_is_read() {

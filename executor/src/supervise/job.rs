@@ -120,13 +120,26 @@ pub(crate) enum NotStarted {
     Unable(String),
 }
 
+/// What a command that succeeded has written to the file of its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Returned {
+    /// All of it.
+    Bytes(Vec<u8>),
+    /// It has so many bytes, which are too many.
+    TooLarge(u64),
+    /// It cannot be read, and why: "is a symbolic link; ...".
+    Unusable(String),
+}
+
 /// How the main process ended, and on whose account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ended {
     /// How the main process ended.
     pub(crate) status: Status,
     /// What made it end.
     pub(crate) cause: Cause,
+    /// Of one that succeeded by itself, where it has written that file.
+    pub(crate) returned: Option<Returned>,
 }
 
 /// How a process ended.

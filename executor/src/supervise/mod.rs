@@ -24,6 +24,7 @@ mod oom;
 mod overlay;
 mod program;
 mod reaper;
+mod returned;
 mod sandbox;
 mod start;
 mod wall;
@@ -34,5 +35,6 @@ pub(crate) use control::{Decoder, encode};
 pub use entry::maybe_run;
 #[cfg(test)]
 pub(crate) use job::Passed;
-pub(crate) use job::{Cause, Ended, Job, NotStarted, Order, Report, Status};
+pub(crate) use job::{Cause, Ended, Job, NotStarted, Order, Report, Returned, Status};
 pub(crate) use oom::protect;
+pub(crate) use returned::RESULT_FILE;

@@ -14,6 +14,7 @@ use nix::sys::resource::Resource;
 use nix::unistd::geteuid;
 use std::io::Error;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::Child;
 
 /// What runs now.
@@ -25,6 +26,8 @@ pub(super) struct Started {
     pub(super) inside: Option<UnixStream>,
     /// Holds it to its limits.
     pub(super) guard: Guard,
+    /// Its work folder, as this process finds it.
+    pub(super) work: PathBuf,
 }
 
 /// Starts what `job` says.
@@ -47,7 +50,8 @@ pub(super) fn command(job: &Job, oom: &OomScore) -> Result<Started, NotStarted> 
     match spawned {
         Ok((main, inside, work)) => {
             let uid = job.identity.map_or_else(|| geteuid().as_raw(), |identity| identity.uid);
-            Ok(Started { main, inside, guard: Guard::new(group, job.limits, (work, uid)) })
+            let guard = Guard::new(group, job.limits, (work.clone(), uid));
+            Ok(Started { main, inside, guard, work })
         }
         Err(why) => {
             group.end();

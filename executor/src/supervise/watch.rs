@@ -9,8 +9,10 @@ use super::control::{Decoder, SuperviseError, send_report};
 use super::guard::Guard;
 use super::job::{Cause, Ended, Job, Order, Passed, Report, Status};
 use super::reaper::{Left, Reaper};
+use super::returned::returned;
 use super::start::Started;
 use super::wall::Wall;
+use crate::identity::Identity;
 use crate::sweep;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -20,6 +22,7 @@ use nix::unistd::{Pid, getpid, getppid};
 use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::Duration;
 
 const NANOS_PER_MS: u64 = 1_000_000;
@@ -37,6 +40,8 @@ pub(super) struct Watch {
     ears: Ears,
     reaper: Reaper,
     guard: Guard,
+    /// The work folder, and whose files in it are the command's.
+    work: (PathBuf, Option<Identity>),
     /// bubblewrap and our process in it; none around a command that is not isolated.
     wall: Option<Wall>,
     grace_ns: u64,
@@ -48,12 +53,13 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(ears: Ears, started: Started, job: &Job) -> Result<Self, SuperviseError> {
-        let Started { main, inside, guard } = started;
+        let Started { main, inside, guard, work } = started;
         let main_pid = Pid::from_raw(main.id().cast_signed());
         Ok(Self {
             ears,
             reaper: Reaper::new(main),
             guard,
+            work: (work, job.identity),
             wall: inside.map(|words| Wall::new(main_pid, words)).transpose()?,
             grace_ns: job.kill_grace_ms.saturating_mul(NANOS_PER_MS),
             cap_until_ns: job.cap_until_ns,
@@ -98,7 +104,9 @@ impl Watch {
             }
             asked => asked,
         };
-        Report::Ended(Ended { status, cause })
+        let succeeded = (status, cause) == (Status::Exited(0), Cause::Itself);
+        let returned = if succeeded { returned(&self.work.0, self.work.1) } else { None };
+        Report::Ended(Ended { status, cause, returned })
     }
 
     /// Hears what our process inside says.

@@ -68,7 +68,7 @@ async fn a_command_gets_its_environment_input_and_folder_and_nothing_else(isolat
         stdout.lines().filter(|line| !own.iter().any(|name| line.starts_with(name))).collect();
     let wanted = format!(
         "A=1 2\nBERTH_ATTEMPT=1\nBERTH_DUE_AT=2030-01-31T02:29:59.999999Z\nBERTH_PORT_COUNT=2\nBERTH_PORT_FIRST=20001\n\
-         BERTH_SCHEDULE=report\nBERTH_TASK_ID={}\nHOME={folder}\nPATH=/usr/bin:/bin\nTRACEPARENT={trace}\nin:some input\n{folder}\nfolder:0",
+         BERTH_RESULT={folder}/.berth-result.json\nBERTH_SCHEDULE=report\nBERTH_TASK_ID={}\nHOME={folder}\nPATH=/usr/bin:/bin\nTRACEPARENT={trace}\nin:some input\n{folder}\nfolder:0",
         lease.task
     );
     assert_eq!(lines.join("\n"), wanted);

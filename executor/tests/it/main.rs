@@ -45,6 +45,7 @@ mod isolation;
 mod noops;
 mod outputs;
 mod probes;
+mod results;
 mod spooling;
 mod streams;
 mod trees;

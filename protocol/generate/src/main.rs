@@ -14,10 +14,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = std::env::temp_dir().join(format!("berth-protocol-{}", std::process::id()));
     std::fs::create_dir_all(&out)?;
     // Without `build_transport` because its `connect(address)` clashes with the rpc of that name. Output
-    // is `Bytes`, so that it moves from the pipe to the wire without a copy; maps are those of `domain`, so that they move, too.
+    // is `Bytes`, so that it moves from the pipe to the wire without a copy; so is a returned value, which is kept until it is answered;
+    // maps are those of `domain`, so that they move, too.
     tonic_prost_build::configure()
         .build_transport(false)
         .bytes("OutputChunk.data")
+        .bytes("Result.value")
         .btree_map(".")
         .out_dir(&out)
         .compile_protos(&[proto.join("executor.proto")], &[proto])?;

@@ -35,6 +35,9 @@ static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.settle.befo
 /// Results are written and the replies not sent yet.
 static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.settle.committed");
 
+/// Bytes of returned values in one statement, about: it must not take long.
+const MOST_VALUES: usize = 4 * 1024 * 1024;
+
 pub(crate) struct Settler<S> {
     pub db: S,
     pub fleet: Fleet,
@@ -56,7 +59,7 @@ impl<S: LeaseStore> Settler<S> {
                 waiting.extend(more);
             }
             while !waiting.is_empty() {
-                let rest = waiting.split_off(waiting.len().min(self.batch));
+                let rest = waiting.split_off(group_of(&waiting, self.batch));
                 let group = std::mem::replace(&mut waiting, rest);
                 let began = clock::monotonic();
                 SETTLE_SIZE.observe(group.len() as f64);
@@ -310,6 +313,16 @@ impl<S: LeaseStore> Settler<S> {
         }
         Ok(answers)
     }
+}
+
+/// How many of the first results are settled together: at most `most`, and no more once their values have [`MOST_VALUES`].
+pub(super) fn group_of(waiting: &[Reported], most: usize) -> usize {
+    let mut values = 0;
+    let full = waiting.iter().take(most).position(|reported| {
+        values += reported.ended.value.as_ref().map_or(0, |value| value.as_str().len());
+        values >= MOST_VALUES
+    });
+    full.map_or_else(|| waiting.len().min(most), |last| last + 1)
 }
 
 /// Spans of the settled results.

@@ -1,5 +1,6 @@
 //! The settling loop over a store in memory: what each result means for its task, its lease and its executor.
 
+use super::settler::group_of;
 use super::{Reported, Settler};
 use crate::ends::Ends;
 use crate::fleet::{Fleet, Grant, Placement};
@@ -10,7 +11,7 @@ use bus::{Hint, Topic};
 use domain::budget::BudgetRule;
 use domain::id::NodeId;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, LeaseKey, State, StoredRun};
+use domain::task::{AttemptOutcome, LeaseKey, ResultValue, State, StoredRun};
 use protocol::result_answer::Verdict;
 use runtime::clock::timeout;
 use runtime::config::Config;
@@ -269,6 +270,35 @@ async fn a_result_that_comes_twice_counts_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_task_returns_is_stored_with_its_end_and_once() {
+    let mut settling = Settling::start();
+    let (hint, lease) = settling.running(FakeTask::queued()).await;
+    let value = ResultValue::read(br#"{"a":1}"#).unwrap();
+    let with_value = |settling: &Settling, lease| {
+        let mut result = settling.result(lease, AttemptOutcome::Succeeded);
+        result.ended.value = Some(value.clone());
+        result
+    };
+    // Of an attempt that has lost its lease nothing is stored.
+    let late = with_value(&settling, LeaseKey { attempt: 0, ..lease });
+    assert_eq!(settling.settle(vec![late]).await, [Verdict::Stale]);
+    settling.world.store.fail("completed", StoreError::Busy);
+    for verdict in [Verdict::Retry, Verdict::Applied, Verdict::Repeated] {
+        let result = with_value(&settling, lease);
+        assert_eq!(settling.settle(vec![result]).await, [verdict]);
+        let stored = settling.world.store.task(&hint).values;
+        let wanted = if verdict == Verdict::Retry { vec![] } else { vec![value.clone()] };
+        assert_eq!(stored, wanted, "{verdict:?}");
+    }
+    // Delivered after the executor was started again.
+    let (hint, lease) = settling.running(FakeTask::queued()).await;
+    let mut result = settling.result_of_another(lease, settling.me());
+    result.ended.value = Some(value.clone());
+    assert_eq!(settling.settle(vec![result]).await, [Verdict::Applied]);
+    assert_eq!(settling.world.store.task(&hint).values, [value]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lease_that_is_over_changes_nothing_whatever_is_reported_of_it() {
     let mut settling = Settling::start();
     let (hint, lease) = settling.running(FakeTask::queued()).await;
@@ -382,6 +412,25 @@ async fn one_statement_settles_no_more_than_the_setting_says() {
     assert_eq!(settling.settle(results).await, [Verdict::Applied; 10]);
     let sizes = [4, 4, 2].map(|rows| ("completed", rows));
     assert_eq!(settling.world.store.calls(), sizes);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_statement_settles_no_more_values_than_it_can_carry() {
+    let settling = Settling::start();
+    let (_, lease) = settling.running(FakeTask::queued()).await;
+    let value = ResultValue::read(&vec![b'1'; domain::task::MAX_RESULT_BYTES]).unwrap();
+    let of = |count: usize, value: Option<&ResultValue>| {
+        let one = || settling.result(lease, AttemptOutcome::Succeeded);
+        let with = |mut result: Reported| {
+            result.ended.value = value.cloned();
+            result
+        };
+        (0..count).map(|_| with(one())).collect::<Vec<_>>()
+    };
+    let (plain, large) = (of(200, None), of(200, Some(&value)));
+    assert_eq!([group_of(&plain, 1000), group_of(&plain, 150)], [200, 150]);
+    assert_eq!([group_of(&large, 1000), group_of(&large, 10)], [64, 10]);
+    assert_eq!([group_of(&large[..1], 1000), group_of(&[], 1000)], [1, 0]);
 }
 
 #[tokio::test(start_paused = true)]

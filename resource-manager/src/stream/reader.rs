@@ -12,7 +12,7 @@ use crate::returned::end_returned;
 use crate::settle::Reported;
 use domain::id::SessionId;
 use domain::quarantine::Ending;
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, ResultValue};
 use protocol::from_executor::Message;
 use protocol::output_chunk::Stream as OutputStream;
 use protocol::refused::Reason;
@@ -228,6 +228,10 @@ fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duratio
     let lease = result.key().map_err(|error| invalid(&error))?;
     let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
     let reason = (!result.reason.is_empty()).then_some(result.reason);
+    let value = result.value.filter(|_| outcome == AttemptOutcome::Succeeded);
+    let value = value.map(|value| ResultValue::read(&value)).transpose();
+    let value = value
+        .map_err(|error| refuse(Reason::Invalid, &format!("the value of a result {error}")))?;
     let ended = EndedAttempt {
         lease,
         outcome,
@@ -237,6 +241,50 @@ fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duratio
         reason: reason.map(plain).map(protocol::truncate_reason),
         stdout_bytes: result.stdout_bytes,
         stderr_bytes: result.stderr_bytes,
+        value,
     };
     Ok((ended, result.retry_after_ms.map(Duration::from_millis)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::id::{TaskId, TenantId};
+    use domain::task::{LeaseKey, MAX_RESULT_BYTES};
+    use protocol::result::Outcome;
+
+    fn read(outcome: Outcome, value: &[u8]) -> Result<Option<String>, String> {
+        let (tenant, task, session) = (TenantId::fresh(), TaskId::fresh(), SessionId::fresh());
+        let result = protocol::Result {
+            lease: Some(LeaseKey { tenant, task, attempt: 1, session }.into()),
+            session_id: protocol::session_bytes(session),
+            outcome: outcome.into(),
+            value: Some(value.to_vec().into()),
+            ..protocol::Result::default()
+        };
+        let (ended, _) = read_result(result).map_err(|refused| refused.detail)?;
+        Ok(ended.value.map(|value| value.as_str().to_owned()))
+    }
+
+    #[test]
+    fn a_value_is_checked_whoever_sends_it() {
+        assert_eq!(read(Outcome::Succeeded, b"{\"a\":1}"), Ok(Some("{\"a\":1}".to_owned())));
+        let longest = vec![b'1'; MAX_RESULT_BYTES];
+        assert!(read(Outcome::Succeeded, &longest).is_ok_and(|value| value.is_some()));
+        for (value, why) in [
+            (vec![b'1'; MAX_RESULT_BYTES + 1], "has 65537 bytes; at most 65536 are allowed"),
+            (b"no".to_vec(), "is not JSON: expected ident at line 1 column 2"),
+            (Vec::new(), "is not JSON: EOF while parsing a value at line 1 column 0"),
+            (b"\"\xff\"".to_vec(), "is not JSON: not UTF-8 from byte 1 on"),
+            (vec![b'['; 1000], "is not JSON: EOF while parsing a list at line 1 column 1000"),
+        ] {
+            assert_eq!(
+                read(Outcome::Succeeded, &value),
+                Err(format!("the value of a result {why}"))
+            );
+        }
+        // It means nothing there, whatever it is.
+        assert_eq!(read(Outcome::Failed, b"1"), Ok(None));
+        assert_eq!(read(Outcome::Stopped, b"no"), Ok(None));
+    }
 }

@@ -107,7 +107,13 @@ impl FakeStore {
         let mut tables = self.0.lock();
         let waits = waits.iter().copied().chain(std::iter::repeat(Duration::ZERO));
         let answer = |(ended, wait): (&EndedAttempt, Duration)| {
-            tables.end(ended.lease, event, ended.outcome, wait)
+            let answer = tables.end(ended.lease, event, ended.outcome, wait);
+            if answer == TransitionResult::Applied(State::Succeeded)
+                && let Some(task) = tables.tasks.get_mut(&(ended.lease.tenant, ended.lease.task))
+            {
+                task.values.extend(ended.value.clone());
+            }
+            answer
         };
         Ok(ended.iter().zip(waits).map(answer).collect())
     }

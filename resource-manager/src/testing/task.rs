@@ -2,7 +2,9 @@
 
 use domain::epoch::Epoch;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, DriverName, LeaseKey, RetryPolicy, State, StoredRun};
+use domain::task::{
+    AttemptOutcome, DriverName, LeaseKey, ResultValue, RetryPolicy, State, StoredRun,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +29,8 @@ pub(crate) struct FakeTask {
     pub port_first: u32,
     /// Its attempts that are over.
     pub ends: Vec<(LeaseKey, AttemptOutcome)>,
+    /// What was stored of what it returned.
+    pub values: Vec<ResultValue>,
 }
 
 impl FakeTask {
@@ -49,6 +53,7 @@ impl FakeTask {
             assignment: 0,
             port_first: 0,
             ends: Vec::new(),
+            values: Vec::new(),
         }
     }
 

@@ -67,7 +67,7 @@ pub(super) async fn partitions(
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(d.child) as example from (
                 select p.parent || '_' || to_char((now() at time zone 'UTC')::date + n.day, 'YYYYMMDD') as child
-                from unnest(array['task_spec', 'task_history', 'attempt', 'task_output', 'schedule_fire', 'task_event']) as p(parent)
+                from unnest(array['task_spec', 'task_history', 'attempt', 'task_output', 'schedule_fire', 'task_event', 'task_result']) as p(parent)
                 cross join generate_series(0, $1::integer) as n(day)) d
             where to_regclass('public.' || d.child) is null"#,
         i32::from(options.days_ahead)

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 /// In this order: what still writes before what is largest; the name goes after them, which says that all is gone. Specs go with
 /// their history; those that outlived it come after.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 10] = [
     "schedule",
     "schedule_fire",
     "task_event",
     "task_output",
+    "task_result",
     "attempt",
     "task_history",
     "task_spec",

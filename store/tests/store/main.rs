@@ -36,6 +36,7 @@ mod pools;
 mod races;
 mod rates;
 mod reading;
+mod results;
 mod roles;
 mod schedule_tasks;
 mod schedules;

@@ -90,7 +90,7 @@ async fn an_owner_without_superuser_can_migrate_and_the_house_is_kept_as_well() 
     let task = store::task::submit::NewTask { id, ..new_task(domain::id::TenantId::fresh()) };
     store::task::submit::insert(&submit, &[task]).await.unwrap();
     assert!(store::partition::drop_expired(&scheduler, 7).await.unwrap() > 50);
-    assert_eq!(store::partition::ensure(&scheduler, 9).await.unwrap(), 12);
+    assert_eq!(store::partition::ensure(&scheduler, 9).await.unwrap(), 14);
     assert_eq!(
         sqlx::query_scalar::<_, i64>("select count(*) from task_spec")
             .fetch_one(&pool)

@@ -13,11 +13,12 @@ const BEYOND: i64 = (1 << 31) + 5;
 /// What may be narrower, because something else bounds it: sizes and figures of a plan, which are checked; what one task or one
 /// attempt can have; codes; what the operating system bounds (a process id); and what goes up once a second at
 /// most for one row.
-const BOUNDED: [&str; 48] = [
+const BOUNDED: [&str; 49] = [
     "attempt",
     "backend",
     "backlog",
     "before",
+    "bytes",
     "cpu_millis",
     "disk_mib",
     "dispatch_epoch",

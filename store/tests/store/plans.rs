@@ -15,12 +15,13 @@ use store::TenantScope;
 use store::task::{TaskFilter, find};
 
 /// Tables that grow with the work: nothing may read them whole.
-const LARGE: [&str; 12] = [
+const LARGE: [&str; 13] = [
     "task",
     "task_spec",
     "task_history",
     "attempt",
     "task_output",
+    "task_result",
     "idempotency",
     "executor_session",
     "schedule",
@@ -322,6 +323,8 @@ async fn fill(world: &World) {
                     iops, ports, session_id, placed_at, ended_at, usage_ms)
                 select tenant_id, id, 1, 'succeeded', true, 'default', 'basic', 250, 512, 1024, 50, 1, id, now(), now(), 5
                 from new where n > 200000;
+            insert into task_result (tenant_id, task_id, attempt, value, bytes, finished_at)
+                select tenant_id, id, 1, '1', 1, now() from new where n > 200000;
             insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, 'POST /v1/tasks', n::text, decode(repeat('00', 32), 'hex'), id from new where n % 10 = 0;
             insert into executor_session (id, executor_id, pool, state, owner, owner_epoch, expires_at, cpu_millis, memory_mib,

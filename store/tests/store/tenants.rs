@@ -320,8 +320,15 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
     let mut steps = Vec::new();
     loop {
         let before = rows_of(&world, one).await;
-        for part in ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others"]
-        {
+        for part in [
+            "task_output",
+            "task_result",
+            "attempt",
+            "task_history",
+            "task_spec",
+            "idempotency",
+            "others",
+        ] {
             // Killed in the middle: undone.
             world
                 .sql(format!(

@@ -14,6 +14,7 @@ mod log_range;
 pub mod logs;
 mod raw_logs;
 pub mod rerun;
+pub mod result;
 pub mod submit;
 pub mod submit_batch;
 pub mod submit_lines;

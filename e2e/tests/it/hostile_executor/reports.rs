@@ -25,7 +25,7 @@ const DONE: Then = Then::Answered(1, &["succeeded"]);
 const MARK: &str = "no UTF-8";
 const FAILED: Then = Then::Answered(1, &["failed"]);
 
-pub const ALL: [Report; 22] = [
+pub const ALL: [Report; 26] = [
     report("a reason of megabytes", FAILED, |l, s| {
         failed(l, s, |r| r.reason = "é".repeat(3 << 20))
     }),
@@ -51,6 +51,18 @@ pub const ALL: [Report; 22] = [
     report("each outcome at once", Then::Answered(2, &["succeeded", "failed"]), |l, s| {
         let both = [Outcome::Succeeded, Outcome::Failed];
         vec![encoded(Results { results: both.map(|outcome| result(l, s, outcome)).to_vec() })]
+    }),
+    report("a value of a failure", FAILED, |l, s| {
+        failed(l, s, |r| r.value = Some(vec![0xff; 1000].into()))
+    }),
+    report("a value over the limit", Then::Closed, |l, s| {
+        done(l, s, |r| r.value = Some(vec![b'1'; 65_537].into()))
+    }),
+    report("a value that is no JSON", Then::Closed, |l, s| {
+        done(l, s, |r| r.value = Some(b"<script>".to_vec().into()))
+    }),
+    report("a value of much nesting", Then::Closed, |l, s| {
+        done(l, s, |r| r.value = Some(["[".repeat(30_000), "]".repeat(30_000)].concat().into()))
     }),
     report("output that is no text", DONE, |l, s| {
         let chunks = vec![chunk(l, 0, b"a\0b\xff\xfe\xc3\x28\x1b[2J".to_vec())];

@@ -3,12 +3,12 @@
 //! From running, and from cancelling too: what was done before the stop arrived counts as done.
 
 use super::TransitionResult;
-use super::lease_end::{EndedAttempt, for_good_alone};
+use super::lease_end::{EndedAttempt, for_good_alone, with_results_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
 use domain::task::Event;
 
-/// Raises the event over many leases, each under its own fence; answers in order.
+/// Raises the event over many leases, each under its own fence; answers in order. What a task returned is stored with it.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
@@ -16,5 +16,9 @@ pub async fn completed(
     db: &RmDb,
     ended: &[EndedAttempt],
 ) -> Result<Vec<TransitionResult>, StoreError> {
-    for_good_alone(db, Event::Completed, ended).await
+    if ended.iter().any(|ended| ended.value.is_some()) {
+        with_results_alone(db, ended).await
+    } else {
+        for_good_alone(db, Event::Completed, ended).await
+    }
 }

@@ -12,6 +12,8 @@
 ///   first start at the end. All leases of the part `$leases` end, whether their tasks end or go on: it has the columns of `task` and of
 ///   `lease_end`, and an attempt is written for each.
 ///
+/// `$results`, where it is given, is the column of `gone` with what a task returned, as JSON text or null, which is stored.
+///
 /// `$moved`, where it is given, is a part that moves tasks that do not end; it has their `tenant_id`, `id`, `attempt` and new `state`.
 /// Children of the tasks that end are released by [`release_children`]; a parent with more than 500 of them is left to the scheduler.
 macro_rules! end_tasks {
@@ -26,16 +28,16 @@ macro_rules! end_tasks {
     };
     (
         of leased: $delete:literal, failures: $failures:literal, started: $started:literal, leases: $leases:literal,
-        $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
+        $(results: $results:literal,)? $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases), ($($moved)?), $answer,
+            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases $($results)?), ($($moved)?), $answer,
             $($argument)*
         )
     };
     (
         $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal),
-        ($($leases:literal)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
+        ($($leases:literal $($results:literal)?)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
     ) => {
         $crate::task::transition::release::release_children!(
             $delete
@@ -58,7 +60,12 @@ macro_rules! end_tasks {
                         (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
                     exit_code, signal, reason, stdout, stderr
                 from " + $leases + "
-            )")?
+            )"
+            $(+ ", result as (
+                insert into task_result (tenant_id, task_id, attempt, value, bytes, finished_at)
+                select tenant_id, id, attempt, " + $results + ", octet_length(" + $results + "), greatest(now(), placed_at)
+                from gone where " + $results + " is not null
+            )")?)?
             // Edges that were stored while this statement waited for their parent are not seen by it, but counted in the parent's row.
             + ", parent as (
                 select tenant_id, id, children, (" + $state + ")::task_state as ended from gone where children > 0

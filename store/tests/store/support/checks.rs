@@ -33,6 +33,7 @@ impl World {
             part("task", "id"),
             part("task_history", "id"),
             part("attempt", "task_id"),
+            part("task_result", "task_id"),
             part("task_spec", "id"),
             "select md5(string_agg(r::text, '|' order by r::text)) from executor_session r"
                 .to_owned(),

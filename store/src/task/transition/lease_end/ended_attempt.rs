@@ -1,5 +1,5 @@
 //! What is told of one attempt when its lease ends.
-use domain::task::{AttemptOutcome, LeaseKey};
+use domain::task::{AttemptOutcome, LeaseKey, ResultValue};
 
 /// How one attempt ended, as its executor (or the lack of one) tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct EndedAttempt {
     pub stdout_bytes: u64,
     /// Bytes written to standard error.
     pub stderr_bytes: u64,
+    /// What the task returned, where it did; stored when this attempt completes it.
+    pub value: Option<ResultValue>,
 }
 
 impl EndedAttempt {
@@ -35,6 +37,7 @@ impl EndedAttempt {
             reason: Some(reason.to_owned()),
             stdout_bytes: 0,
             stderr_bytes: 0,
+            value: None,
         }
     }
 }

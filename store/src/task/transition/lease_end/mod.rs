@@ -9,8 +9,9 @@ mod for_good;
 mod row;
 mod to_go_on;
 mod what_stands;
+mod with_results;
 
-pub(super) use alone::{for_good_alone, to_go_on_alone};
+pub(super) use alone::{for_good_alone, to_go_on_alone, with_results_alone};
 pub use ended_attempt::EndedAttempt;
 pub(super) use for_good::for_good;
 pub(super) use to_go_on::to_go_on;
