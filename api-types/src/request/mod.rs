@@ -7,6 +7,7 @@
 mod access;
 mod given;
 mod key;
+mod lever;
 mod operator;
 mod pairs;
 mod run;
@@ -20,6 +21,7 @@ pub use access::{
 };
 pub use given::{Form, Given, Written, Wrong};
 pub use key::{ApiKeyCreate, ApiKeyRotate, ConcurrencyLimitPut, OperatorKeyCreate};
+pub use lever::MarkSucceeded;
 pub use operator::{
     MaxExecutorPut, PoolGrantsPut, PoolPause, PoolPut, TenantChange, TenantCreate, TenantPut,
 };

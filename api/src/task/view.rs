@@ -46,6 +46,7 @@ pub fn task_without_run(record: TaskRecord) -> Task {
         rerun_of: record.rerun_of,
         schedule_name: record.schedule_name,
         due_at: record.due_at,
+        version: record.version,
         warnings: Vec::new(),
     }
 }

@@ -53,6 +53,14 @@ pub enum Event {
     Stopped,
     /// Its start deadline passed before it first ran, and it asked to expire (scheduler).
     Expired,
+    /// Its owner does not want to wait for its time (api).
+    RunNow,
+    /// Its owner says that it was done by other means (api).
+    MarkedSucceeded,
+    /// Its owner changed it while its hint was in the broker (api).
+    Recalled,
+    /// Its owner gave it a later time (api).
+    Postponed,
 }
 
 impl Event {
@@ -69,7 +77,11 @@ impl Event {
     #[must_use]
     pub const fn mover(self) -> &'static str {
         match self {
-            Self::CancelRequested => "api",
+            Self::CancelRequested
+            | Self::RunNow
+            | Self::MarkedSucceeded
+            | Self::Recalled
+            | Self::Postponed => "api",
             Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired => "scheduler",
             Self::Unplaced
             | Self::Placed

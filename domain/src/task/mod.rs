@@ -7,6 +7,7 @@ mod driver;
 mod event;
 mod http;
 mod lease;
+mod lever;
 mod outcome;
 mod retry;
 mod retry_after;
@@ -30,6 +31,7 @@ pub use http::{
     ParseMethodError, check_header,
 };
 pub use lease::LeaseKey;
+pub use lever::{Effect, Lever, NewTime, Refusal, event_of_change};
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
 pub use retry::{
     AttemptEnd, Backoff, Delivery, ParseDeliveryError, ParseRetryOnError, RetryDecision, RetryOn,

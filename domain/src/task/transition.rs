@@ -53,6 +53,10 @@ pub const fn next(from: State, event: Event) -> Option<State> {
         (E::CancelRequested, S::Scheduled | S::Ready | S::Queued | S::Retrying) => S::Cancelled,
         (E::CancelRequested, S::Running) => S::Cancelling,
         (E::Expired, S::Scheduled | S::Ready | S::Retrying) => S::Expired,
+
+        (E::RunNow, S::Scheduled | S::Retrying) | (E::Recalled, S::Queued) => S::Ready,
+        (E::MarkedSucceeded, S::Scheduled | S::Ready | S::Queued | S::Retrying) => S::Succeeded,
+        (E::Postponed, S::Ready | S::Queued) => S::Scheduled,
         _ => return None,
     })
 }

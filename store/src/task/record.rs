@@ -82,6 +82,8 @@ pub struct TaskRecord {
     pub schedule_name: Option<String>,
     /// The due time it is for: of the fire that made it, else when it was first due. Retries do not change it.
     pub due_at: Timestamp,
+    /// Counts the changes of its owner, from 1.
+    pub version: i64,
 }
 
 impl TaskRecord {
@@ -123,6 +125,7 @@ impl TaskRecord {
             schedule: task.schedule.as_ref().map(|fired| fired.schedule),
             schedule_name: task.schedule.as_ref().map(|fired| fired.name.clone()),
             due_at: task.schedule.as_ref().map_or(created.run_at, |fired| fired.due_at),
+            version: 1,
         }
     }
 }
@@ -177,6 +180,7 @@ pub(super) struct TaskRow {
     pub rerun_of: Option<Uuid>,
     pub schedule_name: Option<String>,
     pub due_at: Timestamp,
+    pub version: i64,
 }
 
 impl TryFrom<TaskRow> for TaskRecord {
@@ -229,6 +233,7 @@ impl TryFrom<TaskRow> for TaskRecord {
             rerun_of: row.rerun_of.map(TaskId),
             schedule_name: row.schedule_name,
             due_at: row.due_at,
+            version: row.version,
         })
     }
 }
