@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", schema(as = TaskMarkSucceeded))]
 pub struct MarkSucceeded {
     /// How it was done, or why it need not be. In `reason` of the task, and in the audit log.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 500, example = "loaded by hand"))]
+    #[cfg_attr(
+        feature = "openapi",
+        schema(min_length = 1, max_length = 500, example = "loaded by hand")
+    )]
     pub note: String,
 }

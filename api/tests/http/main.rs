@@ -21,6 +21,7 @@ mod explain;
 mod idempotency;
 mod keys;
 mod large_lists;
+mod levers;
 mod limits;
 mod lines;
 mod lists;

@@ -200,10 +200,8 @@ mod tests {
         for &lever in Lever::ALL {
             for &state in State::ALL.iter().filter(|s| s.is_terminal() || s.is_leased()) {
                 let effect = Effect::of(lever, state);
-                let changes = matches!(
-                    effect,
-                    Ok(Effect::DueNow | Effect::Succeeds | Effect::Changes)
-                );
+                let changes =
+                    matches!(effect, Ok(Effect::DueNow | Effect::Succeeds | Effect::Changes));
                 assert!(!changes, "{lever:?} in {state}: {effect:?}");
             }
         }

@@ -131,6 +131,7 @@ grant select (id, name, overlap, recent, template, tenant_id, version) on schedu
 grant select (id, plan) on tenant to berth_rm;
 grant update (answer, status, task_id) on idempotency to berth_submit;
 grant update (command_network, everyone, max_executor_cpu_millis, max_executor_disk_mib, max_executor_iops, max_executor_memory_mib, max_executor_ports, paused_at, paused_because, private_targets, version) on pool to berth_admin;
+grant update (delay_tolerance_ms, labels, priority, run, run_at, version) on task_spec to berth_api;
 grant update (ended_at, expires_at, refreshed_at) on sign_in to berth_submit;
 grant update (ended_at, token_version) on sign_in to berth_api;
 grant update (expires_at, last_used_at, replaced_by, revoked_at) on operator_key to berth_admin;

@@ -83,7 +83,24 @@ impl Stage {
             Event::Expired => {
                 Told::Moved(transition::expired(&world.scheduler, &task).await.unwrap())
             }
+            Event::RunNow | Event::MarkedSucceeded | Event::Recalled | Event::Postponed => {
+                self.lever(event, put).await
+            }
         }
+    }
+
+    /// What the owner does by hand.
+    async fn lever(&self, event: Event, put: &Put) -> Told {
+        let (db, scope) = (&self.world.api, TenantScope::of_role(put.tenant));
+        let moved = match event {
+            Event::RunNow => transition::run_now(db, &scope, put.task).await,
+            Event::MarkedSucceeded => {
+                transition::marked_succeeded(db, &scope, put.task, "by hand").await
+            }
+            Event::Recalled => transition::recalled(db, &scope, put.task).await,
+            _ => transition::postponed(db, &scope, put.task).await,
+        };
+        Told::Moved(u64::from(moved.unwrap()))
     }
 
     /// How the attempt of `put`'s lease ended, if it did.
@@ -106,7 +123,11 @@ impl Stage {
             | Event::DispatchStale
             | Event::Unplaced
             | Event::Placed
-            | Event::Expired => Told::Moved(u64::from(to.is_some())),
+            | Event::Expired
+            | Event::RunNow
+            | Event::MarkedSucceeded
+            | Event::Recalled
+            | Event::Postponed => Told::Moved(u64::from(to.is_some())),
             Event::CancelRequested => Told::Cancel(match (state, to) {
                 (_, Some(State::Cancelled)) => CancelAnswer::Cancelled,
                 (_, Some(_)) => CancelAnswer::Requested,
@@ -125,6 +146,9 @@ impl Stage {
         let world = &self.world;
         if event == Event::Expired && !state.is_terminal() {
             world.make_late(put.task).await;
+        }
+        if event == Event::Postponed && !state.is_terminal() {
+            world.put_off(put.task).await;
         }
         let others = world.fingerprint(Some(put.task)).await;
         let all = world.fingerprint(None).await;

@@ -34,7 +34,8 @@ const FIELDS: [&str; 8] = [
 ];
 /// How often a change is made again of a newer version.
 const TRIES: u32 = 5;
-const FIXED: &str = "cannot be changed after the submit; cancel the task and use `rerun` with changes";
+const FIXED: &str =
+    "cannot be changed after the submit; cancel the task and use `rerun` with changes";
 
 /// The document's words.
 pub const DOC: Doc = Doc {

@@ -1,6 +1,6 @@
 //! What the levers of a task share: what is said where one is refused, and what is answered where it moved the task.
 
-use super::get::{read, shown};
+use super::get::read;
 use crate::answer::{Answer, to_json};
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::problem::{Code, Problem, of_write};
@@ -39,9 +39,11 @@ pub(super) async fn pulled(
             if record.state == State::Ready {
                 call.state.bus.wake(Topic::Batcher);
             }
-            Ok(Pulled::Answer(Box::new(shown(*record))))
+            Ok(Pulled::Answer(Box::new(Answer::ok(task(*record)))))
         }
-        Once::Done(LeverAnswer::Nothing(record)) => Ok(Pulled::Answer(Box::new(shown(*record)))),
+        Once::Done(LeverAnswer::Nothing(record)) => {
+            Ok(Pulled::Answer(Box::new(Answer::ok(task(*record)))))
+        }
         Once::Done(LeverAnswer::NewTask) => Ok(Pulled::NewTask),
         Once::Done(LeverAnswer::Refused(refusal)) => Err(refused(lever, refusal)),
         Once::Done(LeverAnswer::NotFound) => Err(Problem::not_found()),

@@ -3,7 +3,7 @@
 use super::lever::moved;
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
+use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::{Findings, short_text};
@@ -22,7 +22,6 @@ pub const DOC: Doc = Doc {
                   first. A task that has succeeded is returned as it is.",
     request: Some("TaskMarkSucceeded"),
     answers: &[AnswerDoc { status: 200, text: "The task", content: Content::Json("Task") }],
-    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound, Code::TaskRunning, Code::TaskEnded, Code::OutcomeUnknown],
     ..Doc::EMPTY
 };

@@ -23,7 +23,7 @@ pub const DOC: Doc = Doc {
         AnswerDoc { status: 200, text: "The task, due now", content: Content::Json("Task") },
         AnswerDoc { status: 201, text: "The new task", content: Content::Json("Task") },
     ],
-    answer_headers: &[AnswerHeader::ETag, AnswerHeader::Location],
+    answer_headers: &[AnswerHeader::Location],
     problems: &[
         Code::NotFound,
         Code::TaskWaiting,
@@ -44,7 +44,7 @@ pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     match pulled(&call, (Lever::Retry, PulledLever::Retry)).await? {
-        Pulled::Answer(answer) => Ok(*answer),
+        Pulled::Answer(answer) => Ok(answer.at(format!("/v1/tasks/{id}"))),
         Pulled::NewTask => {
             call.caller.require_active()?;
             let task = read(&call, id).await?;

@@ -3,7 +3,7 @@
 use super::lever::moved;
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
+use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use api_types::Task;
@@ -16,7 +16,6 @@ pub const DOC: Doc = Doc {
     description: "A task that waits for its time, or for that of a retry, is due now; its `due_at` stays. A task that waits for its \
                   turn only is returned as it is.",
     answers: &[AnswerDoc { status: 200, text: "The task", content: Content::Json("Task") }],
-    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound, Code::TaskRunning, Code::TaskEnded, Code::OutcomeUnknown],
     ..Doc::EMPTY
 };

@@ -14,9 +14,7 @@ use crate::task::spec::JsonText;
 use crate::task::transition::{postponed_in, recalled_in, run_now_in};
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
-use domain::task::{
-    Effect, Event, Labels, Lever, NewTime, Refusal, Run, event_of_change,
-};
+use domain::task::{Effect, Event, Labels, Lever, NewTime, Refusal, Run, event_of_change};
 use domain::time::{Timestamp, millis};
 use sqlx::PgConnection;
 
