@@ -312,3 +312,16 @@ async fn changes_at_once_are_all_made_unless_they_name_a_version() {
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 412]);
 }
+
+#[tokio::test]
+async fn a_repeated_submit_shows_the_task_as_it_was_submitted() {
+    let server = Server::start().await;
+    let key = [("Idempotency-Key", "k")];
+    let first = server.post_with("/v1/tasks", &key, FULL).await;
+    let change = json!({"delay": "3h", "delay_tolerance": "1m", "priority": 1, "execution_cap": "1m", "max_attempts": 9,
+        "labels": {"team": "other"}, "run": {"command": {"env": {"A": "9"}}}});
+    assert_eq!(patch(&server, &first.json(), &[], &change).await.json()["version"], 2);
+    let again = server.post_with("/v1/tasks", &key, FULL).await;
+    assert_eq!((again.status, again.json()), (201, first.json()));
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+}

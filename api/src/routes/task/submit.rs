@@ -73,14 +73,8 @@ pub(super) async fn submit(
         now: runtime::clock::wall(),
         plan: call.caller.limits(),
     };
-    let origin = Origin {
-        tenant: call.caller.tenant(),
-        key_id: call.caller.actor().to_string(),
-        traceparent: call.trace.to_string(),
-        idempotency: idempotency_key(call)?,
-    };
     let rerun_of = again.map(|(of, _)| of);
-    let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin)? };
+    let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin(call)?)? };
     let (asked, warnings) = (FirstAnswer::of(&task), rules.warnings(&task, ""));
     let limiter = &call.state.limiter;
     let admission = limiter.admit(&call.bucket, 1).await;
@@ -101,10 +95,37 @@ pub(super) async fn submit(
         // That one may need something else, or run.
         Verdict::Existing(id) => Ok(answer(StatusCode::OK, read(call, id).await?, Vec::new())),
         Verdict::Replayed(id) => {
-            let task = asked.as_answered(read(call, id).await?);
+            let mut task = asked.as_answered(read(call, id).await?);
+            if task.version > 1 && again.is_none() {
+                let first = rules.check(call.parsed().await?, String::new(), origin(call)?)?;
+                task = unchanged(task, first);
+            }
             Ok(answer(StatusCode::CREATED, task, warnings).again())
         }
         Verdict::KeyReused => Err(key_reused()),
+    }
+}
+
+/// Where a task of this call comes from.
+fn origin(call: &Call) -> Result<Origin, Problem> {
+    Ok(Origin {
+        tenant: call.caller.tenant(),
+        key_id: call.caller.actor().to_string(),
+        traceparent: call.trace.to_string(),
+        idempotency: idempotency_key(call)?,
+    })
+}
+
+/// A task as it was before its owner changed it.
+fn unchanged(task: TaskRecord, first: NewTask) -> TaskRecord {
+    TaskRecord {
+        run: Some(first.spec.run),
+        labels: first.spec.labels,
+        execution_cap: first.execution_cap,
+        priority: first.priority,
+        max_attempts: first.max_attempts,
+        version: 1,
+        ..task
     }
 }
 
@@ -177,6 +198,8 @@ impl FirstAnswer {
         TaskRecord {
             state: if run_at <= task.created_at { State::Ready } else { State::Scheduled },
             run_at,
+            // No schedule made it.
+            due_at: run_at,
             start_deadline: run_at + self.delay_tolerance,
             delay_tolerance: self.delay_tolerance,
             attempts: 0,
