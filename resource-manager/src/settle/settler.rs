@@ -250,7 +250,11 @@ impl<S: LeaseStore> Settler<S> {
             | Event::Unplaced
             | Event::Placed
             | Event::CancelRequested
-            | Event::Expired => Ok(vec![TransitionResult::NotFound; ended.len()]),
+            | Event::Expired
+            | Event::RunNow
+            | Event::MarkedSucceeded
+            | Event::Recalled
+            | Event::Postponed => Ok(vec![TransitionResult::NotFound; ended.len()]),
         }
     }
 
