@@ -35,6 +35,12 @@ pub enum ErrorCode {
     Conflict,
     /// The task has not ended yet.
     NotEnded,
+    /// The task waits and has no failure to try again.
+    TaskWaiting,
+    /// The task runs.
+    TaskRunning,
+    /// The task has ended.
+    TaskEnded,
     /// The thing is in another version than `If-Match` says.
     VersionMismatch,
     /// The body is over its limit.
@@ -113,6 +119,9 @@ impl ErrorCode {
             Self::MethodNotAllowed => ("method_not_allowed", 405, "Method not allowed", false),
             Self::Conflict => ("conflict", 409, "Conflict with the current state", false),
             Self::NotEnded => ("not_ended", 409, "The task has not ended yet", false),
+            Self::TaskWaiting => ("task_waiting", 409, "The task waits for its turn", false),
+            Self::TaskRunning => ("task_running", 409, "The task is running", false),
+            Self::TaskEnded => ("task_ended", 409, "The task has ended", false),
             Self::VersionMismatch => ("version_mismatch", 412, "Version mismatch", false),
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {

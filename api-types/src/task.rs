@@ -102,6 +102,8 @@ pub struct Task {
     pub schedule_name: Option<String>,
     /// Due time of its schedule, also in a backfill; else its first due time. Retries do not change it.
     pub due_at: DateTime,
+    /// Counts the changes of its owner, from 1; see `PATCH /v1/tasks/{id}`.
+    pub version: i64,
     /// Warnings, only in the response to a submit. Absent if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]

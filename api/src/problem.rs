@@ -208,6 +208,14 @@ impl From<StoreError> for Problem {
     }
 }
 
+/// What a client is told of a write that failed, or was perhaps done.
+pub(crate) fn of_write(error: StoreError) -> Problem {
+    if !error.outcome_unknown() {
+        return error.into();
+    }
+    Problem::new(Code::OutcomeUnknown, Code::OutcomeUnknown.advice()).caused_by(&error)
+}
+
 /// What a failed statement means to a client.
 #[must_use]
 pub const fn code_of_store(error: &StoreError) -> Code {

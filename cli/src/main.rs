@@ -84,6 +84,12 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Logs(which) => Box::pin(customer::logs(&connect()?, &which)).await,
         Command::Result(which) => Box::pin(customer::result(&connect()?, &which)).await,
         Command::Rerun(which) => Box::pin(customer::rerun(&connect()?, &which)).await,
+        Command::Retry(which) => Box::pin(customer::retry(&connect()?, &which)).await,
+        Command::RunNow(which) => Box::pin(customer::run_now(&connect()?, &which)).await,
+        Command::MarkSucceeded(which) => {
+            Box::pin(customer::mark_succeeded(&connect()?, &which)).await
+        }
+        Command::Change(which) => Box::pin(customer::change(&connect()?, &which)).await,
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,

@@ -247,9 +247,10 @@ const TABLES: &[(Promise, &str, &str)] = &[
     (Promise::Bills, "uncharged attempt(s) that are billed", "select count(*) from attempt where not charged and usage_ms <> 0"),
     (Promise::Bills, "attempt(s) billed for longer than their lease",
         "select count(*) from attempt where usage_ms > ceil(extract(epoch from ended_at - placed_at) * 1000)"),
+    // One that its owner marked has none.
     (Promise::EndsOnce, "succeeded task(s) without exactly one succeeded attempt", "select count(*) from task_history h
         left join (select task_id, count(*) as n from attempt where outcome = 'succeeded' group by 1) a on a.task_id = h.id
-        where h.state = 'succeeded' and coalesce(a.n, 0) <> 1"),
+        where h.state = 'succeeded' and coalesce(a.n, 0) <> case when h.reason like 'marked as succeeded: %' then 0 else 1 end"),
     (Promise::Capacity, "lease(s) under a session that is over",
         "select count(*) from task t join executor_session s on s.id = t.session_id where s.state = 'over'"),
     (Promise::Capacity, "executor(s) that were granted more than they have, at some instant", OVER_GRANTED),

@@ -8,6 +8,7 @@ mod access;
 mod dependency;
 mod given;
 mod key;
+mod lever;
 mod operator;
 mod pairs;
 mod run;
@@ -22,6 +23,7 @@ pub use access::{
 pub use dependency::{Dependency, MAX_REF, ParentName, is_ref};
 pub use given::{Form, Given, Written, Wrong};
 pub use key::{ApiKeyCreate, ApiKeyRotate, ConcurrencyLimitPut, OperatorKeyCreate};
+pub use lever::MarkSucceeded;
 pub use operator::{
     MaxExecutorPut, PoolGrantsPut, PoolPause, PoolPut, TenantChange, TenantCreate, TenantPut,
 };

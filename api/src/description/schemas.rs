@@ -18,6 +18,7 @@ pub(super) fn components() -> Components {
     let components = pages(headers::add(security::schemes(components)));
     explanation::add(schedules(of_operators(access_and_limits(words_and_work(components)))))
         .schema("TaskRerun", rerun())
+        .schema("TaskChange", change())
         .schema("Health", health())
         .schema("HealthCheck", health_check())
         .build()
@@ -89,6 +90,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::TaskState>()
         .schema_from::<wire::TaskWarning>()
         .schema_from::<wire::CancelledTask>()
+        .schema_from::<body::MarkSucceeded>()
         .schema("TaskBatch", <body::TaskBatch>::schema())
         .schema_from::<wire::BatchResult>()
         .schema_from::<wire::BatchItem>()
@@ -217,6 +219,18 @@ fn rerun() -> ObjectBuilder {
              replaced, and null resets a field to its default.",
         ))
         .examples([json!({"execution_cap": "5m", "run": {"command": {"env": {"A": "2"}}}})])
+}
+
+/// The same of the fields that may change before a task runs.
+fn change() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::Type(Type::Object))
+        .description(Some(
+            "Changes to the task, as a JSON merge patch (RFC 7396) of these fields of `TaskSubmit`: `run_at` or `delay` (when it is \
+             due), `delay_tolerance`, `priority`, `labels`, `execution_cap`, `max_attempts`, `run.command.env`. Objects are merged, \
+             and null resets a field to its default.",
+        ))
+        .examples([json!({"priority": 5, "delay": "2h", "labels": {"team": "media"}})])
 }
 
 fn health() -> ObjectBuilder {

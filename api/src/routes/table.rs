@@ -120,13 +120,17 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 91] = routes! {
+pub static TABLE: [Endpoint; 95] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
     Get "/v1/tasks/{id}" "task.get", Tenant(ReadTasks), None, task::get => handle, DOC;
+    Patch "/v1/tasks/{id}" "task.change", Tenant(SubmitTasks), Change, task::change => handle, DOC;
     Post "/v1/tasks/{id}/cancel" "task.cancel", Tenant(SubmitTasks), Empty, task::cancel => handle, DOC;
     Post "/v1/tasks/{id}/rerun" "task.rerun", Tenant(SubmitTasks), Change, task::rerun => handle, DOC;
+    Post "/v1/tasks/{id}/retry" "task.retry", Tenant(SubmitTasks), Empty, task::retry => handle, DOC;
+    Post "/v1/tasks/{id}/run-now" "task.run_now", Tenant(SubmitTasks), Empty, task::run_now => handle, DOC;
+    Post "/v1/tasks/{id}/mark-succeeded" "task.mark_succeeded", Tenant(SubmitTasks), Small, task::mark_succeeded => handle, DOC;
     Get "/v1/tasks/{id}/attempts" "task.attempts", Tenant(ReadTasks), None, task::attempts => handle, DOC;
     Get "/v1/tasks/{id}/explain" "task.explain", Tenant(ReadTasks), None, task::explain => handle, DOC;
     Get "/v1/tasks/{id}/logs" "task.logs", Tenant(ReadTasks), None, task::logs => handle, DOC;

@@ -24,7 +24,7 @@ impl Verdict {
         matches!(self, Self::Created(..))
     }
 
-    pub(super) fn of(task: Box<NewTask>, answer: SubmitAnswer) -> Self {
+    pub(crate) fn of(task: Box<NewTask>, answer: SubmitAnswer) -> Self {
         match answer {
             SubmitAnswer::Created(created) => Self::Created(task, created),
             SubmitAnswer::Existing(id) => Self::Existing(id),

@@ -49,6 +49,7 @@ pub fn task_without_run(record: TaskRecord) -> Task {
         join: record.depends_on.as_ref().map(|all| all.join.into()),
         schedule_name: record.schedule_name,
         due_at: record.due_at,
+        version: record.version,
         warnings: Vec::new(),
     }
 }

@@ -8,8 +8,8 @@ use domain::access::Role;
 use domain::audit::AuditAction;
 use serde_json::{Value, json};
 
-/// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, AuditAction); 44] = [
+/// Every route that changes something, but submits and cancels, and the action under which the audit tells of it.
+const AUDITED: [(&str, AuditAction); 49] = [
     ("key.create", AuditAction::KeyCreate),
     ("key.rotate", AuditAction::KeyRotate),
     ("key.revoke", AuditAction::KeyRevoke),
@@ -24,6 +24,11 @@ const AUDITED: [(&str, AuditAction); 44] = [
     ("session.end", AuditAction::SessionEnd),
     ("session.password", AuditAction::SessionPassword),
     ("session.sign_up", AuditAction::SessionSignUp),
+    ("task.retry", AuditAction::TaskRetry),
+    ("task.rerun", AuditAction::TaskRerun),
+    ("task.run_now", AuditAction::TaskRunNow),
+    ("task.mark_succeeded", AuditAction::TaskMarkSucceeded),
+    ("task.change", AuditAction::TaskChange),
     ("concurrency.put", AuditAction::ConcurrencyPut),
     ("concurrency.delete", AuditAction::ConcurrencyDelete),
     ("schedule.put", AuditAction::SchedulePut),
@@ -56,6 +61,9 @@ const AUDITED: [(&str, AuditAction); 44] = [
     ("pool.resume", AuditAction::PoolResume),
 ];
 
+/// What makes tasks, or asks them to stop, is told by the tasks themselves.
+const OF_TASKS: [&str; 3] = ["task.submit", "task.submit_batch", "task.cancel"];
+
 /// Actions of no route, or of a refused call.
 const OF_NO_ROUTE: [AuditAction; 3] =
     [AuditAction::SessionRefused, AuditAction::SessionReused, AuditAction::TenantPurge];
@@ -76,7 +84,7 @@ fn declared(of_operators: bool) -> Vec<&'static str> {
 #[test]
 fn every_route_that_changes_something_says_as_what_it_is_audited() {
     for endpoint in &TABLE {
-        let of_tasks = endpoint.path.starts_with("/v1/tasks");
+        let of_tasks = OF_TASKS.contains(&endpoint.name);
         let reads = endpoint.verb == Verb::Get || endpoint.name == "schedule.preview_timing";
         if reads || of_tasks || !endpoint.path.starts_with("/v1/") {
             continue;
@@ -291,6 +299,44 @@ async fn a_limit(watch: &mut Watch<'_>) {
     watch.none(&delete().await).await;
 }
 
+/// The levers of a task; what changes nothing or is refused is not told.
+async fn levers(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let spec = r#"{"run":{"command":{"argv":["a"],"env":{"A":"hunter2"}}},"delay":"1h"}"#;
+    let id = server.post("/v1/tasks", spec).await.json()["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/tasks/{id}");
+    let act = async |lever: &str, body: Value| {
+        ask(server, &server.key, "POST", &format!("{path}/{lever}"), body).await
+    };
+    let change = async |body: Value| ask(server, &server.key, "PATCH", &path, body).await;
+    let wanted = json!({"priority": 3, "run": {"command": {"env": {"A": "hunter3"}}}});
+    let row = watch.one(&change(wanted.clone()).await).await;
+    assert_eq!(row["target"], json!({"kind": "task", "id": id}));
+    assert_eq!(row["before"], json!({"version": 1, "priority": 0, "env": "not shown"}));
+    assert_eq!(row["after"], json!({"version": 2, "priority": 3, "env": "not shown"}));
+    watch.none(&change(wanted).await).await;
+    watch.none(&change(json!({"priority": 30})).await).await;
+    watch.none(&act("retry", Value::Null).await).await;
+    let row = watch.one(&act("run-now", Value::Null).await).await;
+    assert_eq!(
+        (&row["before"]["state"], &row["after"]),
+        (&json!("scheduled"), &json!({"state": "ready"}))
+    );
+    watch.none(&act("run-now", Value::Null).await).await;
+    let row = watch.one(&act("mark-succeeded", json!({"note": "by hand"})).await).await;
+    assert_eq!(row["after"], json!({"state": "succeeded", "note": "by hand"}));
+    watch.none(&act("mark-succeeded", json!({"note": "again"})).await).await;
+    watch.none(&change(json!({"priority": 1})).await).await;
+    for lever in ["retry", "rerun"] {
+        let made = act(lever, Value::Null).await;
+        let row = watch.one(&made).await;
+        assert_eq!((&row["target"]["id"], &row["before"]), (&json!(id), &Value::Null));
+        assert_eq!(row["after"], json!({"task": made.json()["id"]}));
+    }
+    let all = server.db.sql("select a::text from audit a").await.unwrap();
+    assert!(!all.contains("hunter"), "no environment in the audit");
+}
+
 /// A schedule is stored, changed, paused, resumed, fired and deleted; what changes nothing is not told.
 async fn a_schedule(watch: &mut Watch<'_>) {
     let server = watch.server;
@@ -366,6 +412,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     let mut watch = Watch::begin(&server, &server.key, "/v1/audit?limit=3").await;
     keys(&mut watch).await;
     a_limit(&mut watch).await;
+    levers(&mut watch).await;
     a_schedule(&mut watch).await;
     let user_id = users(&mut watch).await;
     sign_ins(&mut watch, &user_id).await;
@@ -376,7 +423,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     assert_eq!(row["before"]["email"], "ann@example.com");
     watch.none(&ask(&server, &server.key, "DELETE", &path, Value::Null).await).await;
 
-    // Reading and tasks make none, and every declared action was seen.
+    // Reading and submits make none, and every declared action was seen.
     watch.none(&server.get("/v1/keys").await).await;
     server.noop().await;
     watch.none(&server.get("/v1/tasks").await).await;

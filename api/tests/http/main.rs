@@ -22,6 +22,7 @@ mod explain;
 mod idempotency;
 mod keys;
 mod large_lists;
+mod levers;
 mod limits;
 mod lines;
 mod lists;

@@ -242,6 +242,8 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "plan.put" => PLAN,
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
+        "task.mark_succeeded" => r#"{"note":"n"}"#,
+        "task.change" => r#"{"priority":1}"#,
         "schedule.put" => SCHEDULE,
         "schedule.backfill" => BACKFILL,
         _ => "",
@@ -487,6 +489,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
 async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let server = server().await;
     let user = server.user_id().await;
+    let task = format!("/v1/tasks/{}", server.noop().await);
     let operator = server.new_operator("admin", &["admin"]).await;
     self::user(&server, "ann@example.com", Role::Viewer).await;
     let access = signed_in(&server, "ann@example.com").await.0;
@@ -497,6 +500,8 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
     let targets = [
         (own, "POST", "/v1/tasks".to_owned(), json!({"run": {"noop": {}}})),
+        (own, "PATCH", task.clone(), json!({"priority": 1})),
+        (own, "POST", format!("{task}/mark-succeeded"), json!({"note": "n"})),
         (own, "POST", "/v1/keys".to_owned(), json!({"name": "n", "scopes": ["read"]})),
         (own, "POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
         (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),

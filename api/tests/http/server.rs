@@ -169,6 +169,14 @@ impl Server {
         answer.json()["id"].as_str().unwrap().to_owned()
     }
 
+    /// Submits such a task, cancels it and gives its id.
+    async fn cancelled(&self) -> String {
+        let id = self.noop().await;
+        let answer = self.post(&format!("/v1/tasks/{id}/cancel"), "").await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        id
+    }
+
     /// A path with parts that exist, made for this call: it may be asked to end them.
     pub async fn filled(&self, path: &str) -> String {
         let path = path.replace("{file}", "swagger-ui.css");
@@ -196,6 +204,8 @@ impl Server {
             "tasks" if path.ends_with("/result") => {
                 self.ended("succeeded", Some("{\"a\":1}")).await
             }
+            // Of those that wait none has failed.
+            "tasks" if path.ends_with("/retry") => self.cancelled().await,
             "tasks" => self.noop().await,
             "keys" => self.key_id().await,
             "users" => self.user_id().await,

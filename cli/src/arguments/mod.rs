@@ -9,9 +9,10 @@ mod tests;
 
 use crate::admin::MigrateArguments;
 use crate::customer::{
-    AcceptArguments, AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments,
-    ExplainArguments, GetArguments, ListArguments, LoginArguments, LogsArguments, RerunArguments,
-    ResultArguments, SignInArguments, SignUpArguments, SubmitArguments, UsageArguments,
+    AcceptArguments, AttemptsArguments, AuditArguments, CancelArguments, ChangeArguments,
+    ConnectionArguments, ExplainArguments, GetArguments, ListArguments, LoginArguments,
+    LogsArguments, MarkSucceededArguments, RerunArguments, ResultArguments, RetryArguments,
+    RunNowArguments, SignInArguments, SignUpArguments, SubmitArguments, UsageArguments,
     WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
@@ -116,6 +117,14 @@ pub enum Command {
     Result(ResultArguments),
     /// Run a task again as a new task and print its id.
     Rerun(RerunArguments),
+    /// Try a failed task again and print the id of the task that runs then.
+    Retry(RetryArguments),
+    /// Run a task now, without waiting for its time.
+    RunNow(RunNowArguments),
+    /// Mark a waiting task as succeeded.
+    MarkSucceeded(MarkSucceededArguments),
+    /// Change a task before it runs.
+    Change(Box<ChangeArguments>),
     /// Cancel tasks; running ones are asked to stop.
     Cancel(CancelArguments),
     /// Show the attempts of a task.

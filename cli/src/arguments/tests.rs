@@ -290,3 +290,20 @@ fn roles_and_migrate_take_a_file_with_settings() {
         assert!(parsed(&[role, "--port", "1"]).is_err(), "{role}");
     }
 }
+
+#[test]
+fn a_lever_is_of_one_task_and_a_mark_has_a_note() {
+    const ID: &str = "task_0190a6f3c1d27a3e8b1f0c2d4e5f6071";
+    for lever in ["retry", "run-now"] {
+        assert!(parsed(&[lever, ID]).is_ok(), "{lever}");
+        assert_eq!(parsed(&[lever]).unwrap_err(), ErrorKind::MissingRequiredArgument, "{lever}");
+        assert_eq!(parsed(&[lever, "x"]).unwrap_err(), ErrorKind::ValueValidation, "{lever}");
+    }
+    assert!(parsed(&["mark-succeeded", ID, "--note", "by hand"]).is_ok());
+    let without = parsed(&["mark-succeeded", ID]).unwrap_err();
+    assert_eq!(without, ErrorKind::MissingRequiredArgument);
+    let both = ["change", ID, "--delay", "1h", "--at", "2030-01-31T12:00:00Z"];
+    assert_eq!(parsed(&both).unwrap_err(), ErrorKind::ArgumentConflict);
+    assert!(parsed(&["change", ID, "--priority", "-3", "--if-version", "2"]).is_ok());
+    assert!(parsed(&["change", ID, "--if-version", "0"]).is_err());
+}

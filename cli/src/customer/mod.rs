@@ -3,6 +3,7 @@
 mod attempts;
 mod audit;
 mod cancel;
+mod change;
 mod concurrency;
 mod connection;
 mod ended;
@@ -13,6 +14,7 @@ mod follow;
 mod get;
 mod input;
 mod keys;
+mod lever;
 mod limits;
 mod list;
 mod log_reader;
@@ -43,6 +45,7 @@ mod who_am_i;
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use audit::{AuditArguments, run as audit};
 pub use cancel::{CancelArguments, run as cancel};
+pub use change::{ChangeArguments, run as change};
 pub use concurrency::{
     ConcurrencyListArguments, ConcurrencySetArguments, KeyArguments as ConcurrencyKeyArguments,
     delete as concurrency_delete, list as concurrency_list, set as concurrency_set,
@@ -58,6 +61,9 @@ pub use keys::{
     create as keys_create, list as keys_list, revoke as keys_revoke, rotate as keys_rotate,
 };
 pub(crate) use keys::{row as key_row, show as show_key};
+pub use lever::{
+    MarkSucceededArguments, RetryArguments, RunNowArguments, mark_succeeded, retry, run_now,
+};
 pub use limits::run as limits;
 pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};

@@ -9,6 +9,7 @@ mod explain;
 mod follow;
 mod get;
 mod keys;
+mod lever;
 mod limits;
 mod list;
 mod logs;

@@ -178,3 +178,28 @@ async fn a_redirect_is_not_followed_with_the_key_in_hand() {
     let error = client(&server).get(id()).await.unwrap_err();
     assert_eq!(error.api().unwrap().status, 307);
 }
+
+#[tokio::test]
+async fn each_lever_asks_for_its_route() {
+    let server = Server::with([(); 4].map(|()| Line::json(200, task("ready")))).await;
+    let client = client(&server);
+    let retried = client.retry(id(), "mine".parse().unwrap()).await.unwrap();
+    assert_eq!((retried.state.clone(), retried.version), (State::Ready.into(), 1));
+    client.run_now(id()).await.unwrap();
+    client.mark_succeeded(id(), "by hand").await.unwrap();
+    client.change_task(id(), &serde_json::json!({"priority": 3}), Some(2)).await.unwrap();
+    let path = "/v1/tasks/task_0190a6f3c1d27a3e8b1f0c2d4e5f6071";
+    let requests = server.requests();
+    let sent: Vec<_> = requests.iter().map(|r| (r.line.as_str(), r.body.as_str())).collect();
+    assert_eq!(
+        sent,
+        [
+            (format!("POST {path}/retry").as_str(), ""),
+            (format!("POST {path}/run-now").as_str(), ""),
+            (format!("POST {path}/mark-succeeded").as_str(), r#"{"note":"by hand"}"#),
+            (format!("PATCH {path}").as_str(), r#"{"priority":3}"#),
+        ]
+    );
+    assert_eq!(requests[0].key.as_deref(), Some("mine"));
+    assert!(requests[1].key.is_some() && requests[2].key.is_some() && requests[3].key.is_none());
+}

@@ -123,7 +123,7 @@ pub fn task(state: &str) -> String {
             "abort_on_exit_codes": [], "on": ["failure"]}, "delivery": "at_least_once",
         "unique_key": null, "labels": {"team": "media"}, "started_at": null, "finished_at": null, "reason": null,
         "exit_code": null, "executor": null, "schedule": null, "rerun_of": null, "schedule_name": null,
-        "due_at": "2030-01-31T12:00:00Z", "a_field_of_tomorrow": 1
+        "due_at": "2030-01-31T12:00:00Z", "version": 1, "a_field_of_tomorrow": 1
     })
     .to_string()
 }

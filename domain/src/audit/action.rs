@@ -69,6 +69,21 @@ pub enum AuditAction {
     /// A customer signed up.
     #[strum(serialize = "session.sign_up")]
     SessionSignUp,
+    /// A task was tried again.
+    #[strum(serialize = "task.retry")]
+    TaskRetry,
+    /// A task was run again as a new one.
+    #[strum(serialize = "task.rerun")]
+    TaskRerun,
+    /// A task does not wait for its time.
+    #[strum(serialize = "task.run_now")]
+    TaskRunNow,
+    /// A task was marked as succeeded.
+    #[strum(serialize = "task.mark_succeeded")]
+    TaskMarkSucceeded,
+    /// A task was changed before it ran.
+    #[strum(serialize = "task.change")]
+    TaskChange,
     /// A concurrency limit was stored.
     #[strum(serialize = "concurrency.put")]
     ConcurrencyPut,
@@ -173,6 +188,11 @@ impl AuditAction {
             | Self::SessionReused
             | Self::SessionSignOut
             | Self::SessionEnd => TargetKind::Session,
+            Self::TaskRetry
+            | Self::TaskRerun
+            | Self::TaskRunNow
+            | Self::TaskMarkSucceeded
+            | Self::TaskChange => TargetKind::Task,
             Self::ConcurrencyPut | Self::ConcurrencyDelete => TargetKind::ConcurrencyLimit,
             Self::SchedulePut
             | Self::ScheduleDelete
@@ -230,6 +250,8 @@ pub enum TargetKind {
     User,
     /// A sign-in of a user.
     Session,
+    /// A task.
+    Task,
     /// A concurrency limit.
     ConcurrencyLimit,
     /// A schedule.
@@ -261,7 +283,7 @@ mod tests {
     /// The names that databases hold: none may change.
     const NAMES: &str = "key.create key.rotate key.revoke user.create user.put user.change user.remove session.accept \
         session.password session.refused session.sign_in session.refresh session.reused session.sign_out session.end \
-        session.sign_up concurrency.put concurrency.delete schedule.put schedule.delete schedule.pause schedule.resume \
+        session.sign_up task.retry task.rerun task.run_now task.mark_succeeded task.change concurrency.put concurrency.delete schedule.put schedule.delete schedule.pause schedule.resume \
         schedule.trigger schedule.backfill tenant.create tenant.put tenant.change tenant.suspend tenant.resume tenant.delete \
         tenant.purge operator_key.create operator_key.rotate operator_key.revoke installation.resume plan.put plan.delete \
         pool.set pool.delete pool.pause pool.resume";

@@ -57,6 +57,14 @@ pub enum Event {
     Released,
     /// Too few of its parents can still end as its edges ask (scheduler).
     Skipped,
+    /// Its owner does not want to wait for its time (api).
+    RunNow,
+    /// Its owner says that it was done by other means (api).
+    MarkedSucceeded,
+    /// Its owner changed it while its hint was in the broker (api).
+    Recalled,
+    /// Its owner gave it a later time (api).
+    Postponed,
 }
 
 impl Event {
@@ -73,7 +81,11 @@ impl Event {
     #[must_use]
     pub const fn mover(self) -> &'static str {
         match self {
-            Self::CancelRequested => "api",
+            Self::CancelRequested
+            | Self::RunNow
+            | Self::MarkedSucceeded
+            | Self::Recalled
+            | Self::Postponed => "api",
             Self::Released => "who ends its parent",
             Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired | Self::Skipped => {
                 "scheduler"

@@ -7,6 +7,7 @@ mod driver;
 mod event;
 mod http;
 mod lease;
+mod lever;
 mod outcome;
 mod result_value;
 mod retry;
@@ -31,6 +32,7 @@ pub use http::{
     ParseMethodError, check_header,
 };
 pub use lease::LeaseKey;
+pub use lever::{Effect, Lever, NewTime, Refusal, event_of_change};
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
 pub use result_value::{InvalidResult, MAX_RESULT_BYTES, MAX_RESULT_DEPTH, ResultValue};
 pub use retry::{

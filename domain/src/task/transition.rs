@@ -55,6 +55,10 @@ pub const fn next(from: State, event: Event) -> Option<State> {
         (E::Expired, S::Scheduled | S::Ready | S::Retrying) => S::Expired,
         (E::Released, S::Scheduled) => S::Ready,
         (E::Skipped, S::Scheduled) => S::Skipped,
+
+        (E::RunNow, S::Scheduled | S::Retrying) | (E::Recalled, S::Queued) => S::Ready,
+        (E::MarkedSucceeded, S::Scheduled | S::Ready | S::Queued | S::Retrying) => S::Succeeded,
+        (E::Postponed, S::Ready | S::Queued) => S::Scheduled,
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! The customer's commands against real processes: what a script sees, on which stream, with which exit code.
 
 use anyhow::Context;
-use e2e::{Cluster, Customer, Role, Shape};
+use e2e::{Cluster, Customer, Oracle, Role, Shape};
 use runtime::clock;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -598,5 +598,80 @@ async fn who_waits_for_a_task_that_fits_no_executor_is_told_so() -> anyhow::Resu
     let ((code, _, err), _) = (waited?, cancelled?);
     assert_eq!(code, 6, "{err}");
     assert!(err.contains("No executor of its pool is large enough"), "{err}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn levers_start_mark_and_retry_tasks_that_would_wait_an_hour() -> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+    let done = async |line: &[&str]| {
+        let (code, out, err) = shell.berth(line, "").await?;
+        anyhow::ensure!(code == 0, "{line:?} ended with {code}: {err}");
+        anyhow::Ok(out.trim().to_owned())
+    };
+
+    // One that is due in an hour, changed and started now: with the new environment, for the time it was for.
+    let script = "echo \"$A for $BERTH_DUE_AT\"";
+    let submit = ["submit", "--delay", "1h", "--env", "A=1", "--", "bash", "-c", script];
+    let later = done(&submit).await?;
+    let due = customer.get(&later).await?["due_at"].clone();
+    let changed = done(&["change", &later, "--env", "A=2", "--priority", "5"]).await?;
+    assert_eq!(changed, format!("{later} scheduled, version 2"));
+    let (code, _, err) =
+        shell.berth(&["change", &later, "--priority", "1", "--if-version", "1"], "").await?;
+    assert!(code == 1 && err.contains("version 2"), "{code} {err}");
+    assert_eq!(done(&["run-now", &later]).await?, format!("{later} ready"));
+    done(&["get", "--wait", &later]).await?;
+    let logs = done(&["logs", &later]).await?;
+    assert!(logs.starts_with("2 for "), "{logs}");
+    let ended = customer.get(&later).await?;
+    assert_eq!(
+        (&ended["due_at"], &ended["priority"], &ended["attempts"]),
+        (&due, &json!(5), &json!(1))
+    );
+
+    // One that was done by hand.
+    let manual = done(&["submit", "--delay", "1h", "--noop"]).await?;
+    let marked = done(&["mark-succeeded", &manual, "--note", "loaded by hand"]).await?;
+    assert_eq!(marked, format!("{manual} succeeded"));
+    let ended = customer.get(&manual).await?;
+    assert_eq!(
+        (&ended["reason"], &ended["attempts"]),
+        (&json!("marked as succeeded: loaded by hand"), &json!(0))
+    );
+
+    // One that failed, whose next attempt is an hour away.
+    let mended = cluster.folder().join("mended");
+    let script = format!("[ -e {} ]", mended.display());
+    let task = json!({"run": {"command": {"argv": ["bash", "-c", script]}}, "max_attempts": 3,
+        "retry": {"backoff": "constant", "initial": "1h", "max": "1h", "jitter": false}});
+    let (status, failing) = customer.call("POST", "/v1/tasks", Some(&task), None).await?;
+    assert_eq!(status, 201, "{failing}");
+    let failing = failing["id"].as_str().context("an id")?.to_owned();
+    let waits = async || {
+        let task = customer.get(&failing).await;
+        task.is_ok_and(|task| task["state"] == "retrying")
+    };
+    poll::until("its first attempt to have failed", Duration::from_secs(30), waits).await?;
+    std::fs::write(&mended, "")?;
+    assert_eq!(done(&["retry", &failing]).await?, failing);
+    done(&["get", "--wait", &failing]).await?;
+    let ended = customer.get(&failing).await?;
+    assert_eq!((&ended["attempts"], &ended["failures"]), (&json!(2), &json!(1)));
+
+    // One that has ended is run again as a new one, and is no other any more.
+    let again = done(&["retry", &failing]).await?;
+    assert_ne!(again, failing);
+    done(&["get", "--wait", &again]).await?;
+    let shown: Value = serde_json::from_str(&done(&["get", &again, "--output", "json"]).await?)?;
+    assert_eq!((&shown["rerun_of"], &shown["state"]), (&json!(failing), &json!("succeeded")));
+    let (code, _, err) = shell.berth(&["change", &again, "--priority", "1"], "").await?;
+    assert!(code == 1 && err.contains("rerun"), "{code} {err}");
+
+    let oracle = Oracle::of(&cluster);
+    oracle.drained(Duration::from_secs(30)).await?;
+    assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
     Ok(())
 }

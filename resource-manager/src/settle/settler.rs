@@ -264,7 +264,11 @@ impl<S: LeaseStore> Settler<S> {
             | Event::CancelRequested
             | Event::Expired
             | Event::Released
-            | Event::Skipped => Ok(vec![TransitionResult::NotFound; ended.len()]),
+            | Event::Skipped
+            | Event::RunNow
+            | Event::MarkedSucceeded
+            | Event::Recalled
+            | Event::Postponed => Ok(vec![TransitionResult::NotFound; ended.len()]),
         }
     }
 

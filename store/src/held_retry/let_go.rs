@@ -33,7 +33,7 @@ pub async fn let_go(db: &RmDb, targets: &[(TargetKey, u32)]) -> Result<Vec<LetGo
             r#"with picked as materialized (
                     select h.* from unnest($1::uuid[], $2::text[], $3::bigint[]) as w(tenant_id, target, most)
                     cross join lateral (
-                        select r.tenant_id, r.task_id, r.attempt, r.target from held_retry r
+                        select r.tenant_id, r.task_id, r.attempt, r.target, r.due_at from held_retry r
                         where r.tenant_id = w.tenant_id and r.target = w.target and r.not_before <= now()
                         order by r.not_before, r.task_id limit w.most for update skip locked
                     ) h
@@ -44,7 +44,8 @@ pub async fn let_go(db: &RmDb, targets: &[(TargetKey, u32)]) -> Result<Vec<LetGo
                     update task t set run_at = now(), start_deadline = now() + (t.start_deadline - t.run_at), wake_at = now()
                     from picked p
                     where t.tenant_id = any (array[p.tenant_id]) and t.id = p.task_id and t.attempt = p.attempt
-                        and t.state = 'retrying' and t.run_at > now()
+                        -- One whose owner gave it another time waits for that.
+                        and t.state = 'retrying' and t.run_at > now() and t.run_at = p.due_at
                     returning t.tenant_id, t.id
                 )
                 select p.tenant_id as "tenant_id!", p.target as "target!", count(*) as "found!", count(m.id) as "gone!"

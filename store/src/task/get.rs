@@ -5,6 +5,7 @@ use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
+use sqlx::PgConnection;
 
 /// The task, live or ended; `None` where this tenant has none of that id.
 ///
@@ -18,6 +19,15 @@ pub async fn get(
     id: TaskId,
 ) -> Result<Option<TaskRecord>, StoreError> {
     let mut tx = super::scoped_read(db, scope).await?;
+    get_in(&mut tx, scope, id).await
+}
+
+/// The same in a transaction.
+pub(super) async fn get_in(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    id: TaskId,
+) -> Result<Option<TaskRecord>, StoreError> {
     let live = sqlx::query_as!(
         TaskRow,
         r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
@@ -26,7 +36,7 @@ pub async fn get(
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
                 null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent, s.schedule_id, s.rerun_of, s.depends_on,
-                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!"
+                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!"
             from task t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             left join lateral (select x.executor_id from executor_session x where x.id = t.session_id limit 1) e on true
@@ -45,13 +55,13 @@ pub async fn get(
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
                 t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on,
-                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!"
+                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!"
             from task_history t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             where t.tenant_id = $1 and t.id = $2 limit 1"#,
         scope.tenant().uuid(),
         id.uuid()
     );
-    let row = named("task.get_ended", ended.fetch_optional(&mut *tx)).await?;
+    let row = named("task.get_ended", ended.fetch_optional(tx)).await?;
     row.map(TryInto::try_into).transpose()
 }

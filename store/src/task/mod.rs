@@ -4,6 +4,7 @@ mod explain;
 mod find;
 mod get;
 mod held;
+pub mod lever;
 mod queued;
 mod record;
 mod result;

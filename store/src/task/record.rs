@@ -85,6 +85,8 @@ pub struct TaskRecord {
     pub schedule_name: Option<String>,
     /// The due time it is for: of the fire that made it, else when it was first due. Retries do not change it.
     pub due_at: Timestamp,
+    /// Counts the changes of its owner, from 1.
+    pub version: i64,
 }
 
 impl TaskRecord {
@@ -127,6 +129,7 @@ impl TaskRecord {
             schedule: task.schedule.as_ref().map(|fired| fired.schedule),
             schedule_name: task.schedule.as_ref().map(|fired| fired.name.clone()),
             due_at: task.schedule.as_ref().map_or(created.run_at, |fired| fired.due_at),
+            version: 1,
         }
     }
 }
@@ -182,6 +185,7 @@ pub(super) struct TaskRow {
     pub depends_on: Option<String>,
     pub schedule_name: Option<String>,
     pub due_at: Timestamp,
+    pub version: i64,
 }
 
 impl TryFrom<TaskRow> for TaskRecord {
@@ -235,6 +239,7 @@ impl TryFrom<TaskRow> for TaskRecord {
             depends_on: spec::depends_on(row.depends_on.as_deref()),
             schedule_name: row.schedule_name,
             due_at: row.due_at,
+            version: row.version,
         })
     }
 }

@@ -22,6 +22,7 @@ mod held_retries;
 mod installation;
 mod keys;
 mod leadership;
+mod levers;
 mod matrix;
 mod migrations;
 mod numbers;

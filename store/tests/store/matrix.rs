@@ -91,7 +91,24 @@ impl Stage {
                 let doomed = DoomedTask { tenant: put.tenant, task: put.task, parent: put.task };
                 Told::Moved(transition::skipped(&world.scheduler, &[doomed]).await.unwrap())
             }
+            Event::RunNow | Event::MarkedSucceeded | Event::Recalled | Event::Postponed => {
+                self.lever(event, put).await
+            }
         }
+    }
+
+    /// What the owner does by hand.
+    async fn lever(&self, event: Event, put: &Put) -> Told {
+        let (db, scope) = (&self.world.api, TenantScope::of_role(put.tenant));
+        let moved = match event {
+            Event::RunNow => transition::run_now(db, &scope, put.task).await,
+            Event::MarkedSucceeded => {
+                transition::marked_succeeded(db, &scope, put.task, "by hand").await
+            }
+            Event::Recalled => transition::recalled(db, &scope, put.task).await,
+            _ => transition::postponed(db, &scope, put.task).await,
+        };
+        Told::Moved(u64::from(moved.unwrap()))
     }
 
     /// How the attempt of `put`'s lease ended, if it did.
@@ -116,7 +133,11 @@ impl Stage {
             | Event::Placed
             | Event::Expired
             | Event::Released
-            | Event::Skipped => Told::Moved(u64::from(to.is_some())),
+            | Event::Skipped
+            | Event::RunNow
+            | Event::MarkedSucceeded
+            | Event::Recalled
+            | Event::Postponed => Told::Moved(u64::from(to.is_some())),
             Event::CancelRequested => Told::Cancel(match (state, to) {
                 (_, Some(State::Cancelled)) => CancelAnswer::Cancelled,
                 (_, Some(_)) => CancelAnswer::Requested,
@@ -138,6 +159,9 @@ impl Stage {
             Event::Released => world.make_child(put.task).await,
             Event::Skipped => world.doom(put.task).await,
             _ => {}
+        }
+        if event == Event::Postponed && !state.is_terminal() {
+            world.put_off(put.task).await;
         }
         let others = world.fingerprint(Some(put.task)).await;
         let all = world.fingerprint(None).await;

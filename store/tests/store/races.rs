@@ -146,3 +146,42 @@ async fn a_ready_task_is_dispatched_cancelled_or_expired() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queued_task_is_placed_cancelled_marked_or_recalled() {
+    use Event::{CancelRequested, Dispatched, MarkedSucceeded, Placed, Recalled};
+    let events = [Placed, Placed, Dispatched, Recalled, Recalled, MarkedSucceeded, CancelRequested];
+    rounds(State::Queued, &events, async |world, prize, told| {
+        for at in 0..TASKS {
+            let all = told.get(&prize.tasks[at].1);
+            assert!(count(told, prize, at, &[Placed]) <= 1, "{all:?}");
+            let marked = count(told, prize, at, &[MarkedSucceeded]);
+            assert!(marked <= 1, "{all:?}");
+            assert!(marked + count(told, prize, at, &[Placed]) <= 1, "{all:?}");
+            let state = world.state(prize.tasks[at].1).await;
+            assert_eq!(state == Some(State::Succeeded), marked == 1, "{state:?} {all:?}");
+        }
+        let leases = store::lease::live(&world.rm, &[prize.owned.session]).await.unwrap();
+        let placed = (0..TASKS).filter(|at| count(told, prize, *at, &[Placed]) == 1).count();
+        assert_eq!(leases.len(), placed, "who was told it placed has the lease");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_is_retried_is_due_once_whoever_lets_it_go() {
+    use Event::{AttemptFailed, Due, MarkedSucceeded, RunNow};
+    let events = [AttemptFailed, RunNow, RunNow, RunNow, Due, Due, MarkedSucceeded];
+    rounds(State::Running, &events, async |world, prize, told| {
+        for at in 0..TASKS {
+            let all = told.get(&prize.tasks[at].1);
+            let failed = count(told, prize, at, &[AttemptFailed]);
+            assert!(count(told, prize, at, &[RunNow]) <= failed, "{all:?}");
+            let state = world.state(prize.tasks[at].1).await;
+            let marked = count(told, prize, at, &[MarkedSucceeded]);
+            assert_eq!(state == Some(State::Succeeded), marked == 1, "{state:?} {all:?}");
+            assert!(failed == 1 || state == Some(State::Running), "{state:?} {all:?}");
+        }
+    })
+    .await;
+}

@@ -32,6 +32,9 @@ async fn sixty_four_clients_on_overlapping_sets_of_200_see_no_error() {
         Event::HandedBack,
         Event::DispatchStale,
         Event::AttemptsExhausted,
+        Event::RunNow,
+        Event::MarkedSucceeded,
+        Event::Recalled,
     ];
     let clients: Vec<_> = mix.iter().copied().cycle().take(CLIENTS).collect();
     let told = race(&world, &prize, &clients, 10, 7).await;

@@ -6,7 +6,7 @@ use super::place::{name_in_path, no_such_schedule, unavailable};
 use crate::answer::{Answer, to_json};
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, of_write};
 use crate::request::nothing;
 use crate::schedule::fire;
 use crate::task::usable;
@@ -14,7 +14,6 @@ use api_types::Fire;
 use bus::Topic;
 use domain::id::PoolName;
 use domain::plan::Quota;
-use store::StoreError;
 use store::idempotency::{IdempotencyKey, Once};
 use store::schedule::{FireRecord, Trigger, TriggerAnswer};
 
@@ -100,16 +99,9 @@ async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) 
         kept,
     )
     .await;
-    let fired = fired.map_err(failed);
+    let fired = fired.map_err(of_write);
     room.settle(u64::from(is_new(&fired)));
     fired
-}
-
-fn failed(error: StoreError) -> Problem {
-    if !error.outcome_unknown() {
-        return error.into();
-    }
-    Problem::new(Code::OutcomeUnknown, Code::OutcomeUnknown.advice()).caused_by(&error)
 }
 
 /// Whether there is a task more, or may be.

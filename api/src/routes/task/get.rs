@@ -2,9 +2,10 @@
 
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::task::task;
+use actix_web::http::StatusCode;
 use api_types::Task;
 use domain::id::TaskId;
 use store::task::TaskRecord;
@@ -13,6 +14,7 @@ use store::task::TaskRecord;
 pub const DOC: Doc = Doc {
     summary: "Read one task",
     answers: &[AnswerDoc { status: 200, text: "The task", content: Content::Json("Task") }],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
@@ -24,7 +26,12 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
-    Ok(Answer::ok(task(read(&call, id).await?)))
+    Ok(shown(read(&call, id).await?))
+}
+
+/// The task, with its version as `ETag`.
+pub(super) fn shown(record: TaskRecord) -> Answer<Task> {
+    Answer::versioned(StatusCode::OK, record.version, task(record))
 }
 
 /// The task, where it is one of the caller's and its plan still keeps it.

@@ -12,6 +12,7 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use api_types::Task;
 use api_types::request::{Given, NewTask, Pairs, Retry, Run};
+use domain::audit::AuditAction;
 use serde_json::{Map, Value, json as value};
 use store::task::TaskRecord;
 
@@ -51,22 +52,43 @@ pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
     call.query()?.finish()?;
     let change = change(&call).await?;
     let task = read(&call, id).await?;
-    let most = call.state.task_limit(Some(call.caller.limits()));
+    run_again(&call, task, change, AuditAction::TaskRerun).await
+}
+
+/// Submits what `task` was submitted as, but for `change`.
+///
+/// # Errors
+/// As for a submit.
+pub(super) async fn run_again(
+    call: &Call,
+    task: TaskRecord,
+    change: Map<String, Value>,
+    action: AuditAction,
+) -> Result<Answer<Task>, Problem> {
+    let (id, most) = (task.id, call.state.task_limit(Some(call.caller.limits())));
     let bytes = to_json(&task.run)?.len() + call.body.len();
     match call.reading(bytes, move || changed(task, change, most.bytes)).await? {
-        Changed::Spec(spec) => submit(&call, *spec, Some(id)).await,
+        Changed::Spec(spec) => submit(call, *spec, Some((id, action))).await,
         Changed::TooLarge(size) => Err(call.state.refusals.too_large(most, Some(size)).await),
     }
 }
 
-/// A task that is to run again.
-enum Changed {
+/// A task in the form in which it is submitted, with changes.
+pub(super) enum Changed {
     Spec(Box<NewTask>),
     /// What it runs has so many bytes.
     TooLarge(usize),
 }
 
-fn changed(task: TaskRecord, change: Map<String, Value>, most: usize) -> Result<Changed, Problem> {
+/// The task with `change`, where what it runs has no more than `most` bytes then.
+///
+/// # Errors
+/// What cannot be read of it.
+pub(super) fn changed(
+    task: TaskRecord,
+    change: Map<String, Value>,
+    most: usize,
+) -> Result<Changed, Problem> {
     let mut spec = value!(submitted(task));
     domain::task::change(&mut spec, change);
     // The defaults that stand in it now are no bytes of the client's.

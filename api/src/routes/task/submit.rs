@@ -3,11 +3,12 @@
 use crate::answer::Answer;
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
-use crate::problem::{Code, FieldError, Problem};
-use crate::submit::Verdict;
+use crate::problem::{Code, FieldError, Problem, of_write};
+use crate::submit::{Verdict, Work};
 use crate::task::{Links, Origin, Rules, UNKNOWN_PARENT, task as shown};
 use actix_web::http::StatusCode;
 use api_types::{Task, TaskWarning, request as body};
+use domain::audit::AuditAction;
 use domain::id::TaskId;
 use domain::plan::Quota;
 use domain::task::State;
@@ -52,14 +53,17 @@ pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
     submit(&call, call.parsed().await?, None).await
 }
 
-/// Stores the task that `spec` asks for, and answers. `rerun_of` is the task that it runs again.
+/// What a new task runs again, and as what that is audited.
+pub(super) type Again = (TaskId, AuditAction);
+
+/// Stores the task that `spec` asks for, and answers. `again` is the task that it runs again.
 ///
 /// # Errors
 /// As [`handle`].
 pub(super) async fn submit(
     call: &Call,
     spec: body::NewTask,
-    rerun_of: Option<TaskId>,
+    again: Option<Again>,
 ) -> Result<Answer<Task>, Problem> {
     let pools = call.state.pools.current().await?;
     let rules = Rules {
@@ -70,13 +74,8 @@ pub(super) async fn submit(
         plan: call.caller.limits(),
         links: Links::Stored,
     };
-    let origin = Origin {
-        tenant: call.caller.tenant(),
-        key_id: call.caller.actor().to_string(),
-        traceparent: call.trace.to_string(),
-        idempotency: idempotency_key(call)?,
-    };
-    let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin)? };
+    let rerun_of = again.map(|(of, _)| of);
+    let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin(call)?)? };
     let (asked, warnings) = (FirstAnswer::of(&task), rules.warnings(&task, ""));
     let limiter = &call.state.limiter;
     let admission = limiter.admit(&call.bucket, 1).await;
@@ -85,7 +84,7 @@ pub(super) async fn submit(
     {
         return Err(limiter.refuse(shortage, &call.caller));
     }
-    let stored = store_in_backlog(call, task).await;
+    let stored = store_in_backlog(call, task, again).await;
     if stored_nothing(&stored) {
         limiter.give_back(&call.bucket, admission.admitted);
     }
@@ -97,7 +96,11 @@ pub(super) async fn submit(
         // That one may need something else, or run.
         Verdict::Existing(id) => Ok(answer(StatusCode::OK, read(call, id).await?, Vec::new())),
         Verdict::Replayed(id) => {
-            let task = asked.as_answered(read(call, id).await?);
+            let mut task = asked.as_answered(read(call, id).await?);
+            if task.version > 1 && again.is_none() {
+                let first = rules.check(call.parsed().await?, String::new(), origin(call)?)?;
+                task = unchanged(task, first);
+            }
             Ok(answer(StatusCode::CREATED, task, warnings).again())
         }
         Verdict::KeyReused => Err(key_reused()),
@@ -113,18 +116,58 @@ fn unknown_parents(places: &[usize]) -> Problem {
     Problem::with_errors(Code::ValidationFailed, places.iter().map(error).collect())
 }
 
+/// Where a task of this call comes from.
+fn origin(call: &Call) -> Result<Origin, Problem> {
+    Ok(Origin {
+        tenant: call.caller.tenant(),
+        key_id: call.caller.actor().to_string(),
+        traceparent: call.trace.to_string(),
+        idempotency: idempotency_key(call)?,
+    })
+}
+
+/// A task as it was before its owner changed it.
+fn unchanged(task: TaskRecord, first: NewTask) -> TaskRecord {
+    TaskRecord {
+        run: Some(first.spec.run),
+        labels: first.spec.labels,
+        execution_cap: first.execution_cap,
+        priority: first.priority,
+        max_attempts: first.max_attempts,
+        version: 1,
+        ..task
+    }
+}
+
 /// Stores the task where the tenant's backlog has room for it.
-async fn store_in_backlog(call: &Call, task: NewTask) -> Result<Verdict, Problem> {
+async fn store_in_backlog(
+    call: &Call,
+    task: NewTask,
+    again: Option<Again>,
+) -> Result<Verdict, Problem> {
     let (state, key) = (&call.state, task.idempotency.as_ref());
     let room = state.backlog.room(&call.caller, 1).await?;
     if room.tasks() == 0 && !state.limiter.is_repeated(&call.bucket, key).await? {
         return Err(state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
     }
-    let verdict = call.state.intake.submit(task).await;
+    let verdict = match again {
+        None => call.state.intake.submit(task).await,
+        Some(again) => rerun(call, task, again).await,
+    };
     room.settle(u64::from(
         verdict.as_ref().map_or_else(Problem::may_have_happened, Verdict::is_new),
     ));
     verdict
+}
+
+/// Stores a task that runs another one again, with its row of the audit: rare, and so in a transaction of its own.
+async fn rerun(call: &Call, task: NewTask, again: Again) -> Result<Verdict, Problem> {
+    let (state, scope) = (&call.state, call.scope());
+    let _turn = state.storing.take(call.caller.tenant()).await?;
+    let answer = store::task::lever::rerun(&state.submit, &scope, again, &task).await;
+    let answer = answer.map_err(of_write)?;
+    Work::of(std::slice::from_ref(&answer)).wake(&state.bus);
+    Ok(Verdict::of(Box::new(task), answer))
 }
 
 /// Whether nothing was stored, for certain: then it does not count as submitted.
@@ -167,6 +210,8 @@ impl FirstAnswer {
         TaskRecord {
             state: if run_at <= task.created_at { State::Ready } else { State::Scheduled },
             run_at,
+            // No schedule made it.
+            due_at: run_at,
             start_deadline: run_at + self.delay_tolerance,
             delay_tolerance: self.delay_tolerance,
             attempts: 0,

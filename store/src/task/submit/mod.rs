@@ -14,6 +14,7 @@ mod row;
 pub use batch::{BatchAnswer, insert_batch};
 pub(crate) use insert::in_transaction;
 pub use insert::insert;
+pub(in crate::task) use row::strand;
 
 use crate::idempotency::IdempotencyKey;
 use domain::batch::{ConcurrencyKey, Priority};

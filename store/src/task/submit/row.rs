@@ -95,7 +95,8 @@ impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
     }
 }
 
-fn strand(task: &NewTask) -> Strand {
+/// Which strand of its tenant's tasks it is in.
+pub(in crate::task) fn strand(task: &NewTask) -> Strand {
     Strand::of(Conditions {
         resources: task.resources,
         priority: task.priority,

@@ -98,6 +98,19 @@ impl World {
                     .map(|m| m.0)
                     .collect()
             }
+            Event::RunNow | Event::MarkedSucceeded | Event::Recalled => {
+                let mut moved = Vec::new();
+                let scope = TenantScope::of_role(*tenant);
+                for (_, id) in &tasks {
+                    let did = match event {
+                        Event::RunNow => transition::run_now(&self.api, &scope, *id).await,
+                        Event::Recalled => transition::recalled(&self.api, &scope, *id).await,
+                        _ => transition::marked_succeeded(&self.api, &scope, *id, "by hand").await,
+                    };
+                    moved.extend(did.unwrap().then_some(*id));
+                }
+                moved
+            }
             Event::DispatchStale => transition::dispatch_stale(&self.scheduler, &dispatches)
                 .await
                 .map(|_| Vec::new())
