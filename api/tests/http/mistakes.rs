@@ -163,6 +163,7 @@ fn nested() -> Vec<Mistake> {
             json!({"run": {"noop": {}}, "tier": "basic", "resources": {"cpu_millis": 1, "memory_mib": 1}}),
             vec!["/resources"],
         ),
+        (noop_with("depends_on", json!(["task_1", 0])), vec!["/depends_on/0", "/depends_on/1"]),
         (
             json!({"run": {"noop": {}}, "delay": "1s", "run_at": "2030-01-01T00:00:00Z"}),
             vec!["/run_at"],
@@ -229,8 +230,6 @@ fn other_fields() -> Vec<(&'static str, Value)> {
         ("labels", json!([])),
         ("retry", json!(5)),
         ("depends_on", json!("task_1")),
-        ("depends_on", json!(["task_1"])),
-        ("depends_on", json!([0])),
         ("join", json!("any")),
         ("ref", json!("first")),
         ("tenant_id", json!("tenant_1")),

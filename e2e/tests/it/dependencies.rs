@@ -119,7 +119,7 @@ async fn a_child_starts_soon_after_its_parent_and_a_cancel_skips_what_needs_it()
     .await?;
     let (status, _) =
         customer.call("POST", &format!("/v1/tasks/{parent}/cancel"), None, None).await?;
-    assert_eq!(status, 200);
+    assert_eq!(status, 202);
     Oracle::of(&cluster).drained(SOON).await?;
     for (id, wanted) in
         [(&parent, "cancelled"), (&skipped, "skipped"), (&runs, "succeeded"), (&below, "skipped")]

@@ -84,6 +84,8 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "sign_in",
                 "refresh_token",
                 "task",
+                // How parents ended, and nothing else.
+                "task_history",
                 "idempotency",
                 "rate_checkpoint",
                 "schedule",
@@ -168,7 +170,7 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_submit", "select * from attempt"),
         ("berth_submit", "select run from task_spec"),
         ("berth_scheduler", "select run from task_spec"),
-        ("berth_submit", "select id from task_history"),
+        ("berth_submit", "select reason from task_history"),
         ("berth_admin", "select * from installation"),
         ("berth_api", "select berth_schedules_resume()"),
         ("berth_api", "update rate_checkpoint set used = 0"),

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
+use store::task::lever::{self, ChangeAnswer, TaskChange};
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer, insert, insert_batch};
 use store::task::transition::{self, DoomedTask, TransitionResult};
 use store::task::{TaskRecord, due_for_a_look};
@@ -345,7 +346,7 @@ async fn a_delay_counts_from_the_release_and_a_time_is_kept() {
     assert_eq!(found.state, State::Scheduled);
     assert!(near(found.run_at, at), "{found:?}");
     let woken = world
-        .text(format!("select wake_at - run_at from task where id = '{}'", timed.id.uuid()))
+        .text(format!("select (wake_at - run_at)::text from task where id = '{}'", timed.id.uuid()))
         .await;
     assert_eq!(woken.as_deref(), Some("00:00:00"));
     let expires = world.number(format!(
@@ -411,4 +412,48 @@ async fn a_chain_is_skipped_to_its_end() {
     let skipped = world.number("select count(*) from task_history where state = 'skipped'").await;
     assert_eq!(skipped, 200);
     world.nothing_is_left().await;
+}
+
+/// Levers of a task that waits: run-now leaves its parents, a change of its time does not, and a mark of a parent releases.
+#[tokio::test]
+async fn levers_know_tasks_that_wait() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let scope = TenantScope::of_role(tenant);
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let parent = world.put(leader, owned, tenant, State::Running).await;
+    let now = world.store(child_of(tenant, &[parent.task])).await;
+    let changed = child_of(tenant, &[parent.task]);
+    world.store(changed.clone()).await;
+    assert!(transition::run_now(&world.api, &scope, now).await.unwrap());
+    assert_eq!(world.state(now).await, Some(State::Ready));
+    let before = world.record(tenant, changed.id).await;
+    for wanted in [
+        NewTask { run_at: Some(before.created_at), ..changed.clone() },
+        NewTask { delay: Some(Duration::from_secs(3600)), ..changed.clone() },
+    ] {
+        let before = world.record(tenant, changed.id).await;
+        let change = TaskChange::between(&before, &wanted);
+        let answer = lever::change(&world.api, &scope, (changed.id, before.version), &change).await;
+        assert!(matches!(answer.unwrap(), ChangeAnswer::Changed(_)));
+        let waits = "select count(*) from task where needs = 1 and wake_at is null";
+        assert_eq!(
+            (world.state(changed.id).await, world.number(waits).await),
+            (Some(State::Scheduled), 1)
+        );
+    }
+    world.complete(&[parent.lease]).await;
+    assert_eq!(world.state(now).await, Some(State::Ready), "its parent's end changes nothing");
+    let after = world.record(tenant, changed.id).await;
+    assert_eq!(after.state, State::Scheduled);
+    assert!(
+        after.run_at > before.run_at + Duration::from_secs(3500),
+        "its delay counts from the release"
+    );
+    let marked = world.store(new_task(tenant)).await;
+    let child = world.store(child_of(tenant, &[marked])).await;
+    assert!(
+        transition::marked_succeeded(&world.api, &scope, marked, "done by hand").await.unwrap()
+    );
+    assert_eq!(world.state(child).await, Some(State::Ready));
 }

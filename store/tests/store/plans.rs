@@ -38,7 +38,7 @@ const SELECTION: &str = include_str!("../../src/task/select_ready.sql");
 const SLICE: &str = "-- All of a tenant, up to a slice.";
 
 /// With these goes on, in a statement that changes or ends tasks, what `end_tasks!` and `change_tasks!` add to the part of its own file.
-const ADDED: [&str; 3] = [", history as (", ", decided as (", ", event as ("];
+const ADDED: [&str; 3] = [", history as (", ", decided as materialized (", ", event as ("];
 
 pub(crate) struct Statement {
     pub(crate) sql: String,

@@ -4,7 +4,7 @@
 //! one transaction, or none is. Only what the tenant's rates admit is judged, and what takes the place of mistakes, on a thread of its
 //! own, and few groups are judged or stored at once.
 
-use super::judged::Judged;
+use super::judged::{Judged, internal};
 use crate::call::Call;
 use crate::limit::{Decision, Shortage, TenantBucket, of_item};
 use crate::problem::{Code, Problem, code_of_store};
@@ -389,10 +389,6 @@ impl Sender {
         }
         Ok(answer)
     }
-}
-
-pub(super) fn internal() -> Problem {
-    Problem::new(Code::Internal, Code::Internal.advice())
 }
 
 fn not_stored(error: &StoreError) -> Problem {

@@ -1,7 +1,6 @@
 //! What became of each task of a batch: judged, then stored, then shown.
 
-use super::batch::internal;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::task::task;
 use api_types::{BatchItem, BatchTask, Extensible, TaskState, TaskWarning};
 use domain::task::State;
@@ -92,4 +91,9 @@ fn shown(new: &NewTask, answer: &SubmitAnswer, full: bool) -> Result<BatchTask, 
         SubmitAnswer::Existing(id) | SubmitAnswer::Replayed(id) => brief(*id, None),
         SubmitAnswer::KeyReused | SubmitAnswer::UnknownParents(_) => return Err(internal()),
     })
+}
+
+/// What would be a bug.
+pub(super) fn internal() -> Problem {
+    Problem::new(Code::Internal, Code::Internal.advice())
 }

@@ -1,7 +1,7 @@
 //! `POST /v1/tasks/batch`: submit many tasks, as one document in one transaction, or as lines (see `submit_lines`).
 
-use super::batch::{Piece, Render, Sender, internal};
-use super::judged::Judged;
+use super::batch::{Piece, Render, Sender};
+use super::judged::{Judged, internal};
 use super::links::may_be_linked;
 use super::submit_lines;
 use crate::answer::{Answer, Render as _, to_json};

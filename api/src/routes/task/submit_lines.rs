@@ -4,8 +4,8 @@
 //! refusal. From then on a worker reads and stores, and the answer is what it has done: a client that does not read holds up
 //! nobody, and one that goes away ends it after the present slice. The last line says how it ended.
 
-use super::batch::{Piece, Render, Sender, internal};
-use super::judged::Judged;
+use super::batch::{Piece, Render, Sender};
+use super::judged::{Judged, internal};
 use crate::answer::to_json;
 use crate::auth::Authority;
 use crate::call::{Call, KeyText, idempotency_text, key_reused};
