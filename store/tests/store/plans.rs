@@ -221,9 +221,17 @@ fn wrongs(node: &Value, wrong: &mut Vec<String>) {
 fn by_tenant_only(node: &Value, condition: &str) -> bool {
     node["Index Name"].as_str().unwrap().ends_with("_pkey")
         && condition.contains("tenant_id")
-        && !["(id =", "(task_id =", "(schedule_id =", "(key =", "ended_at", "(txid >="]
-            .iter()
-            .any(|column| condition.contains(column))
+        && ![
+            "(id =",
+            "(task_id =",
+            "(parent_id =",
+            "(schedule_id =",
+            "(key =",
+            "ended_at",
+            "(txid >=",
+        ]
+        .iter()
+        .any(|column| condition.contains(column))
 }
 
 /// The statements that look for the next few of many.
