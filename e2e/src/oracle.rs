@@ -254,7 +254,42 @@ const TABLES: &[(Promise, &str, &str)] = &[
     (Promise::Capacity, "lease(s) under a session that is over",
         "select count(*) from task t join executor_session s on s.id = t.session_id where s.state = 'over'"),
     (Promise::Capacity, "executor(s) that were granted more than they have, at some instant", OVER_GRANTED),
+    (Promise::Workflows, "task(s) that started before enough of their parents had ended as asked", STARTED_EARLY),
+    (Promise::Workflows, "task(s) that were skipped although enough of their parents ended as asked", SKIPPED_WRONGLY),
+    (Promise::Workflows, "edge(s) of parents that have ended, and nobody decides",
+        "select count(*) from task_edge e where not exists (select from task t where t.tenant_id = e.tenant_id and t.id = e.parent_id)
+            and not exists (select from task_release r where r.tenant_id = e.tenant_id and r.parent_id = e.parent_id)"),
 ];
+
+/// Of each ended task with parents: how many edges it needed, how many held in the end, and how many when it started.
+macro_rules! of_children {
+    ($wrong:literal) => {
+        concat!(
+            "with edge as (
+                select h.tenant_id, h.id, h.state, h.first_started_at, s.depends_on::jsonb -> 'join' as needed, p.finished_at,
+                    case e.edge ->> 'on' when 'succeeded' then p.state = 'succeeded'
+                        when 'failed' then p.state in ('failed', 'aborted', 'killed', 'expired')
+                        when 'skipped_ok' then p.state in ('succeeded', 'skipped')
+                        else p.state is not null end as holds
+                from task_history h join task_spec s on s.id = h.id and s.depends_on is not null
+                cross join lateral jsonb_array_elements(s.depends_on::jsonb -> 'edges') e(edge)
+                left join task_history p on p.tenant_id = h.tenant_id and p.id = substr(e.edge ->> 'task', 6)::uuid
+            ), child as (
+                select id, state, first_started_at,
+                    case when needed = '\"any\"' then 1 when needed ? 'at_least' then (needed ->> 'at_least')::bigint else count(*) end as needs,
+                    count(*) filter (where holds) as held,
+                    count(*) filter (where holds and finished_at <= first_started_at) as held_then
+                from edge group by id, state, first_started_at, needed
+            )
+            select count(*) from child where ",
+            $wrong
+        )
+    };
+}
+
+/// A task that its owner started by hand would count, too: no test does both.
+const STARTED_EARLY: &str = of_children!("first_started_at is not null and held_then < needs");
+const SKIPPED_WRONGLY: &str = of_children!("state = 'skipped' and held >= needs");
 
 /// Sums what each executor held at each instant at which something was granted on it.
 const OVER_GRANTED: &str = "

@@ -1,5 +1,6 @@
 //! Tasks that depend on others: who may be a parent, what is refused with which pointer, and that one mistake refuses a whole batch.
 
+use crate::limits::limited;
 use crate::lines;
 use crate::server::{ALL_SCOPES, Server};
 use serde_json::{Value, json};
@@ -214,4 +215,20 @@ async fn a_repeated_batch_is_stored_once() {
     let again = server.post_as(&server.key, "/v1/tasks/batch", &headers, &body).await;
     assert_eq!((first.status, first.json()), (200, again.json()));
     assert_eq!(tasks(&server).await, 2);
+}
+
+#[tokio::test]
+async fn what_the_rate_does_not_admit_whole_is_refused_whole_and_costs_nothing() {
+    let server = limited(&[], (1, 4, 0)).await;
+    let graph = |count: usize| -> Vec<Value> {
+        (0..count).map(|place| if place == 0 { noop(json!({})) } else { noop(json!({"depends_on": [place - 1]})) }).collect()
+    };
+    let refused = server.batch(&graph(5)).await;
+    assert_eq!((refused.status, refused.code().as_str()), (429, "rate_limited"));
+    let wrong = server.batch(&[noop(json!({"depends_on": [0]}))]).await;
+    assert_eq!(wrong.status, 422);
+    assert_eq!(tasks(&server).await, 0);
+    // Neither the refusal nor the mistake has cost a token.
+    let stored = server.batch(&graph(4)).await;
+    assert_eq!((stored.status, &stored.json()["accepted"]), (200, &json!(4)), "{stored:?}");
 }

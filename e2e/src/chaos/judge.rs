@@ -77,6 +77,7 @@ pub async fn judge(
         Promise::Leases,
         Promise::Attempts,
         Promise::Capacity,
+        Promise::Workflows,
         Promise::Bills,
     ]);
     verdict.add(oracle.broken(&seen.answers.submitted, ledger).await?);

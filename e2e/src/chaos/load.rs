@@ -59,7 +59,8 @@ pub async fn send(
         clock::sleep_until(began + Duration::from_secs_f64(sent as f64 / rate)).await;
         let single = request % SINGLE_EVERY == SINGLE_EVERY - 1;
         let upto = count.min(sent + if single { 1 } else { BATCH });
-        let tasks = (sent..upto).map(|n| task(n, ledger)).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut tasks = (sent..upto).map(|n| task(n, ledger)).collect::<anyhow::Result<Vec<_>>>()?;
+        link(&mut tasks);
         let customer = Arc::clone(&customers[request % customers.len()]);
         let (key, misses) = (format!("{name}-{request}"), Arc::clone(&misses));
         let first = sent;
@@ -92,6 +93,20 @@ pub async fn send(
     answers.cut_off = misses.cut_off.load(Ordering::Relaxed);
     answers.failed = misses.failed.load(Ordering::Relaxed);
     Ok(answers)
+}
+
+/// Makes three of ten tasks of a batch wait for others before them.
+fn link(tasks: &mut [Value]) {
+    for (place, task) in tasks.iter_mut().enumerate() {
+        let (parents, join) = match place % 10 {
+            4 => (json!([place - 1, { "task": place - 4, "on": "finished" }]), "all"),
+            6 => (json!([place - 1, place - 2]), "any"),
+            8 => (json!([place - 2]), "all"),
+            _ => continue,
+        };
+        task["depends_on"] = parents;
+        task["join"] = json!(join);
+    }
 }
 
 /// Commands, noops, and one in ten that wants ports.
