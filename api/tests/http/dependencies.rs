@@ -221,7 +221,11 @@ async fn a_repeated_batch_is_stored_once() {
 async fn what_the_rate_does_not_admit_whole_is_refused_whole_and_costs_nothing() {
     let server = limited(&[], (1, 4, 0)).await;
     let graph = |count: usize| -> Vec<Value> {
-        (0..count).map(|place| if place == 0 { noop(json!({})) } else { noop(json!({"depends_on": [place - 1]})) }).collect()
+        (0..count)
+            .map(|place| {
+                if place == 0 { noop(json!({})) } else { noop(json!({"depends_on": [place - 1]})) }
+            })
+            .collect()
     };
     let refused = server.batch(&graph(5)).await;
     assert_eq!((refused.status, refused.code().as_str()), (429, "rate_limited"));

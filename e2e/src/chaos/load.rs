@@ -59,7 +59,8 @@ pub async fn send(
         clock::sleep_until(began + Duration::from_secs_f64(sent as f64 / rate)).await;
         let single = request % SINGLE_EVERY == SINGLE_EVERY - 1;
         let upto = count.min(sent + if single { 1 } else { BATCH });
-        let mut tasks = (sent..upto).map(|n| task(n, ledger)).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut tasks =
+            (sent..upto).map(|n| task(n, ledger)).collect::<anyhow::Result<Vec<_>>>()?;
         link(&mut tasks);
         let customer = Arc::clone(&customers[request % customers.len()]);
         let (key, misses) = (format!("{name}-{request}"), Arc::clone(&misses));

@@ -469,10 +469,19 @@ async fn each_condition_holds_for_the_ends_that_the_domain_says() {
             task.delay = Some(Duration::from_millis(1));
             let id = world.store(task).await;
             world.make_child(id).await;
-            world.sql(format!("update task_edge set condition = '{on}' where child_id = '{}'", id.uuid())).await;
+            world
+                .sql(format!(
+                    "update task_edge set condition = '{on}' where child_id = '{}'",
+                    id.uuid()
+                ))
+                .await;
             world.sql(format!("update task_release set state = '{end}'")).await;
             let piece = transition::released(&world.scheduler).await.unwrap();
-            assert_eq!((piece.edges, piece.ready), (1, u64::from(on.holds(end))), "{on} after {end}");
+            assert_eq!(
+                (piece.edges, piece.ready),
+                (1, u64::from(on.holds(end))),
+                "{on} after {end}"
+            );
             world.settle_down().await;
             let wanted = if on.holds(end) { State::Ready } else { State::Skipped };
             assert_eq!(world.state(id).await, Some(wanted), "{on} after {end}");

@@ -194,8 +194,10 @@ fn large(node: &Value) -> Option<&'static str> {
 /// What is wrong with a plan, node by node. `bitmap` nodes are judged by their index scan below.
 fn wrongs(node: &Value, wrong: &mut Vec<String>) {
     let kind = node["Node Type"].as_str().unwrap();
-    // There are a handful of pools, and all that is in the other is leased now.
-    let few = ["pool_pkey", "task_by_session"].iter().any(|index| node["Index Name"] == *index);
+    // There are a handful of pools, and all that is in the others is leased, or to be released, now.
+    let few = ["pool_pkey", "task_by_session", "task_release_by_age"]
+        .iter()
+        .any(|index| node["Index Name"] == *index);
     if let Some(table) = large(node) {
         let condition = node["Index Cond"].as_str().unwrap_or_default();
         match kind {
@@ -240,6 +242,7 @@ fn takes_the_first(sql: &str) -> bool {
         || sql.contains("recursive strand")
         || sql.contains("order by wake_at")
         || sql.contains("order by o.created_at")
+        || sql.contains("from task_release order by ended_at limit")
         || sql.contains(SLICE)
 }
 
