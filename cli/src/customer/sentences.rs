@@ -17,13 +17,16 @@ fn named(executor: Option<&ExecutorId>) -> &str {
 
 /// A reason as a sentence for people.
 pub(super) fn because(reason: &Extensible<Reason>, explanation: &Explanation) -> String {
-    let reason = match reason {
-        Extensible::Known(reason) => reason,
+    match reason {
+        Extensible::Known(reason) => known(reason, explanation),
         Extensible::Other(other) => {
             let name = other["reason"].as_str().unwrap_or("unknown");
-            return format!("It waits for a reason that this version does not know: {name}.");
+            format!("It waits for a reason that this version does not know: {name}.")
         }
-    };
+    }
+}
+
+fn known(reason: &Reason, explanation: &Explanation) -> String {
     let now = explanation.at;
     let when = |at: &Timestamp| age::ago(*at, now);
     match reason {

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::UnboundedSender;
 const MAX_GROUP: usize = 10_000;
 
 enum Order {
-    Store(LeaseKey, protocol::Result),
+    Store(LeaseKey, Box<protocol::Result>),
     Forget(Vec<LeaseKey>),
     /// Try again, if the last write failed.
     Mend,
@@ -52,7 +52,7 @@ impl Spool {
 
     /// Stores one result; `Written` names it when it is done.
     pub(crate) fn store(&self, key: LeaseKey, result: protocol::Result) {
-        self.tell(Order::Store(key, result));
+        self.tell(Order::Store(key, Box::new(result)));
     }
 
     /// These were answered.
@@ -88,7 +88,7 @@ fn write_groups(mut file: SpoolFile, inbox: &Receiver<Order>, written: &Unbounde
         let mut orders = Some(first).into_iter().chain(inbox.try_iter());
         while group.len() < MAX_GROUP {
             match orders.next() {
-                Some(Order::Store(key, result)) => group.push((key, result)),
+                Some(Order::Store(key, result)) => group.push((key, *result)),
                 Some(Order::Forget(keys)) => file.forget(&keys),
                 Some(Order::Mend) => mend |= file.is_broken(),
                 None => break,
@@ -121,7 +121,7 @@ mod tests {
         let ((orders, inbox), (tell, mut written)) = (channel(), unbounded_channel());
         let store = || {
             let result = sample("done");
-            orders.send(Order::Store(result.key().unwrap(), result)).unwrap();
+            orders.send(Order::Store(result.key().unwrap(), Box::new(result))).unwrap();
         };
         (0..16).for_each(|_| store());
         let thread = thread::spawn(move || write_groups(file, &inbox, &tell));

@@ -157,13 +157,13 @@ mod tests {
     fn what_may_not_be_read_is_told_and_a_closed_folder_holds_nothing() {
         let (folder, path) = folder();
         fs::write(&path, "1").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o0)).unwrap();
         if geteuid().is_root() {
             assert_eq!(returned(folder.path(), None), Some(Returned::Bytes(b"1".to_vec())));
             return;
         }
         assert_eq!(unusable(&folder), "cannot be read: Permission denied");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o0)).unwrap();
         assert_eq!(returned(folder.path(), None), None);
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
     }

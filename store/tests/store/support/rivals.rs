@@ -99,17 +99,7 @@ impl World {
                     .collect()
             }
             Event::RunNow | Event::MarkedSucceeded | Event::Recalled => {
-                let mut moved = Vec::new();
-                let scope = TenantScope::of_role(*tenant);
-                for (_, id) in &tasks {
-                    let did = match event {
-                        Event::RunNow => transition::run_now(&self.api, &scope, *id).await,
-                        Event::Recalled => transition::recalled(&self.api, &scope, *id).await,
-                        _ => transition::marked_succeeded(&self.api, &scope, *id, "by hand").await,
-                    };
-                    moved.extend(did.unwrap().then_some(*id));
-                }
-                moved
+                self.pull(event, *tenant, &tasks).await
             }
             Event::DispatchStale => transition::dispatch_stale(&self.scheduler, &dispatches)
                 .await
@@ -126,6 +116,26 @@ impl World {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Raises the event of a lever, task by task.
+    async fn pull(
+        &self,
+        event: Event,
+        tenant: TenantId,
+        tasks: &[(TenantId, TaskId)],
+    ) -> Vec<TaskId> {
+        let scope = TenantScope::of_role(tenant);
+        let mut moved = Vec::new();
+        for (_, id) in tasks {
+            let did = match event {
+                Event::RunNow => transition::run_now(&self.api, &scope, *id).await,
+                Event::Recalled => transition::recalled(&self.api, &scope, *id).await,
+                _ => transition::marked_succeeded(&self.api, &scope, *id, "by hand").await,
+            };
+            moved.extend(did.unwrap().then_some(*id));
+        }
+        moved
     }
 }
 
