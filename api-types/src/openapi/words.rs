@@ -188,29 +188,42 @@ schema!(
         ))
         .item(of(Type::String))
         .item(of(Type::Integer).minimum(Some(0)))
-        .item(
-            ObjectBuilder::new()
-                .property(
-                    "task",
-                    OneOfBuilder::new().item(of(Type::String)).item(of(Type::Integer).minimum(Some(0)))
-                )
-                .property("on", Ref::from_schema_name("Condition"))
-                .required("task")
-                .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+        .item(Ref::from_schema_name("ConditionalDependency"))
+);
+schema!(
+    /// A task that another one waits for, and how it must end.
+    ConditionalDependency,
+    ObjectBuilder::new()
+        .description(Some("A task that must end first, and how."))
+        .property(
+            "task",
+            OneOfBuilder::new().item(of(Type::String)).item(of(Type::Integer).minimum(Some(0)))
         )
+        .property("on", Ref::from_schema_name("Condition"))
+        .required("task")
+        .additional_properties(Some(AdditionalProperties::FreeForm(false)))
 );
 schema!(
     /// How many parents must end as asked.
     Join,
     OneOfBuilder::new()
         .description(Some("How many parents must end as asked."))
-        .item(of(Type::String).enum_values(Some(["all", "any"])))
-        .item(
-            ObjectBuilder::new()
-                .property("at_least", of(Type::Integer).minimum(Some(1)).maximum(Some(1000)))
-                .required("at_least")
-                .additional_properties(Some(AdditionalProperties::FreeForm(false)))
-        )
+        .item(Ref::from_schema_name("JoinWord"))
+        .item(Ref::from_schema_name("JoinAtLeast"))
+);
+word!(
+    /// Each of the parents, or one.
+    JoinWord,
+    ["all", "any"]
+);
+schema!(
+    /// So many parents.
+    JoinAtLeast,
+    ObjectBuilder::new()
+        .description(Some("So many parents must end as asked."))
+        .property("at_least", of(Type::Integer).minimum(Some(1)).maximum(Some(1000)))
+        .required("at_least")
+        .additional_properties(Some(AdditionalProperties::FreeForm(false)))
 );
 schema!(
     /// Days or times excluded from a schedule.

@@ -189,8 +189,8 @@ async fn a_tree_that_forks_while_it_is_killed_does_not_escape(isolation: &str) {
     let agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let marker = unique_marker();
-    // Each link starts the next, detached, and ends soon: 16 at a time, whoever runs them, and never a moment without a fork.
-    let link = "setsid bash $0 $1 & sleep 0.$((1 + RANDOM % 4)); exit";
+    // Each link starts the next, detached, and ends: always 16 of them, whoever runs them, of which some fork at any moment.
+    let link = "sleep 0.$((1 + RANDOM % 4)); setsid bash $0 $1 & exit";
     let chain = bash(&format!(
         "echo '{link}' > link; for _ in {{1..16}}; do bash link {marker} & done; sleep 100"
     ));

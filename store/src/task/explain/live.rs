@@ -66,7 +66,7 @@ pub(super) async fn read(
     let query = sqlx::query!(
         r#"select now() as "at!", t.state::text as "state!", t.pool, t.run_at, t.start_deadline, t.cpu_millis, t.memory_mib,
                 t.disk_mib, t.iops, t.ports, t.driver, t.priority, t.flexible, t.concurrency_key, t.attempt, t.failures, t.max_attempts,
-                t.wake_at, t.placed_at, t.needs, t.undecided, (t.expire_if_late and t.first_started_at is null) as "expires!",
+                t.wake_at, t.placed_at, t.needs, t.undecided, (t.expire_if_late and t.first_started_at is null and t.needs is null) as "expires!",
                 (select e.executor_id from executor_session e where e.id = t.session_id) as "executor?",
                 n.state as standing, n.suspended_at, p.limits::text as "limits!", o.paused_at as "paused_at?",
                 o.paused_because as "paused_because?", w.before as "before?", w.rate as "rate?", w.held_by as "held_by?"
