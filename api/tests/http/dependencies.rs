@@ -245,3 +245,18 @@ async fn what_the_rate_does_not_admit_whole_is_refused_whole_and_costs_nothing()
     let stored = server.batch(&graph(4)).await;
     assert_eq!((stored.status, &stored.json()["accepted"]), (200, &json!(4)), "{stored:?}");
 }
+
+#[tokio::test]
+async fn a_batch_has_a_hundred_thousand_edges_at_most() {
+    let server = Server::start().await;
+    let all: Vec<usize> = (0..1000).collect();
+    let graph = |children: usize| -> Vec<Value> {
+        let parents = std::iter::repeat_n(noop(json!({})), 1000);
+        parents.chain(std::iter::repeat_n(noop(json!({"depends_on": all})), children)).collect()
+    };
+    let refused = server.batch(&graph(101)).await;
+    assert_eq!((refused.status, refused.pointers()), (422, vec!["/tasks".to_owned()]));
+    assert_eq!(server.stored().await, 0);
+    let stored = server.batch(&graph(100)).await;
+    assert_eq!((stored.status, &stored.json()["accepted"]), (200, &json!(1100)));
+}
