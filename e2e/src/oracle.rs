@@ -256,7 +256,7 @@ const TABLES: &[(Promise, &str, &str)] = &[
     (Promise::Capacity, "executor(s) that were granted more than they have, at some instant", OVER_GRANTED),
     (Promise::Workflows, "task(s) that started before enough of their parents had ended as asked", STARTED_EARLY),
     (Promise::Workflows, "task(s) that were skipped although enough of their parents ended as asked", SKIPPED_WRONGLY),
-    (Promise::Workflows, "edge(s) of parents that have ended, and nobody decides",
+    (Promise::Workflows, "edge(s) of parents that have ended, never decided",
         "select count(*) from task_edge e where not exists (select from task t where t.tenant_id = e.tenant_id and t.id = e.parent_id)
             and not exists (select from task_release r where r.tenant_id = e.tenant_id and r.parent_id = e.parent_id)"),
 ];

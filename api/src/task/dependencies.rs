@@ -113,6 +113,6 @@ impl Links<'_> {
 
 const REF: &str = "must be 1 to 100 of a-z A-Z 0-9 _ . - and must not begin with `task_`";
 
-/// What is said of a parent that this tenant does not have: nobody learns whether another one does.
+/// Detail for a parent that this tenant does not have. It does not reveal whether another tenant has it.
 pub const UNKNOWN_PARENT: &str =
     "is not a task of yours: the id is wrong, or the task has been removed from history";

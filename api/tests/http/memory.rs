@@ -129,7 +129,7 @@ async fn who_does_not_read_an_answer_is_cut_off_and_frees_its_memory() {
     let mut stream = socket.connect(server.addr).await.unwrap();
     stream.write_all(get.repeat(14).as_bytes()).await.unwrap();
     let client = stream.local_addr().unwrap();
-    // As long as the connection is there, the server may only be between two answers.
+    // While the connection is there, the server may only be between two answers.
     let cut_off = || async { (!is_connected(server.addr, client)).then_some(()) };
     until_in_memory("an answer in memory", |bytes| bytes > 900_000).await;
     until_some("it to be cut off", LATE, cut_off).await.unwrap();

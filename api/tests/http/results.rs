@@ -69,9 +69,11 @@ async fn another_tenants_result_and_one_that_the_plan_no_longer_shows_are_not_fo
         update plan set limits = limits || '{\"retention_days\": 1}'";
     server.db.sql(days_ago).await.unwrap();
     let fresh = server.new_key(server.tenant, &["read"]).await;
-    testkit::poll::until("the plan is read anew", std::time::Duration::from_secs(20), async || {
-        server.get_as(&fresh, &format!("/v1/tasks/{id}/result")).await.status == 404
-    })
+    testkit::poll::until(
+        "the plan is read again",
+        std::time::Duration::from_secs(20),
+        async || server.get_as(&fresh, &format!("/v1/tasks/{id}/result")).await.status == 404,
+    )
     .await
     .unwrap();
     assert_eq!(refusal(&server, &fresh, &id).await.1, "not_found");

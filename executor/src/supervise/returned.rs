@@ -1,6 +1,6 @@
 //! Reads what a command returns: the file that `BERTH_RESULT` names.
 //!
-//! Called once nothing of the command is left, so that nobody changes it meanwhile. The file is the command's, and may be
+//! Called once nothing of the command is left, so that nothing changes it meanwhile. The file is the command's, and may be
 //! anything: no link is followed, nothing but a regular file of the command's own user is read, and no more of it than a
 //! result may have.
 

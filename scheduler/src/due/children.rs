@@ -12,7 +12,7 @@ use store::task::transition;
 
 /// A piece of children is to be decided.
 static BEFORE_COMMIT: FaultPoint = FaultPoint::new("scheduler.children.before_commit");
-/// A piece of children is decided, and nobody is woken yet.
+/// A piece of children is decided, and the batcher is not woken yet.
 static COMMITTED: FaultPoint = FaultPoint::new("scheduler.children.committed");
 
 pub(crate) struct ChildrenTick {

@@ -180,7 +180,7 @@ async fn random_graphs_end_as_the_reference_says() {
     assert_eq!(world.deadlocks().await, 0, "every statement locks in the same order");
 }
 
-/// Two parents of many children end in different statements at one instant, a cancel and late children arrive beside them.
+/// Two parents of many children end in different statements at one instant, a cancel and late children arrive in parallel.
 #[tokio::test(flavor = "multi_thread")]
 async fn parents_that_end_at_one_instant_release_each_child_once() {
     let world = Arc::new(World::new().await);

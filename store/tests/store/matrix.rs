@@ -213,7 +213,7 @@ async fn every_event_in_every_state_does_what_the_table_says_and_twice_is_once()
     }
     let mut submitted = State::ALL.len();
     for &event in Event::ALL {
-        // Terms that nobody renews would end before the test does.
+        // Terms that are not renewed would end before the test does.
         stage.leader = stage.world.lead(leader.node).await;
         stage.owned = stage.world.open(NodeId::fresh()).await;
         for &state in State::ALL {

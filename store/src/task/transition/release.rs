@@ -4,7 +4,8 @@
 //! counts them in the rows of the children, in the order of the keys, which is the lock order. Several parents of a child may end at once:
 //! each statement counts from the row as it then stands. What a count leads to is [`domain::dependency::Waiting`]'s rule; a test compares.
 
-/// Edges that one statement decides for one parent; the scheduler goes on with the others, as many at a time.
+/// Edges that one statement decides for one parent; the scheduler decides the others in pieces of the same size. The literal
+/// 500 in `end_tasks` is the same number.
 pub(super) const PIECE: i64 = 500;
 
 /// A checked query that begins with `$text` (`with …`) and decides the edges of `$edges`, a `select` of the tenant, the parent, the child,
