@@ -23,6 +23,7 @@ mod page;
 mod plan;
 mod pool;
 mod problem;
+mod raw_json;
 pub mod request;
 mod restore;
 mod schedule;
@@ -34,6 +35,7 @@ mod text_id;
 mod time;
 mod usage;
 mod user;
+mod workflow;
 
 pub use attempt::{Attempt, AttemptState};
 pub use audit::{AuditActor, AuditEntry, AuditTarget};
@@ -55,6 +57,7 @@ pub use page::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page, PageRequest};
 pub use plan::{DeletedPlan, Plan};
 pub use pool::{DeletedPool, MaxExecutor, Pool, PoolGrants, PoolPaused};
 pub use problem::{FieldError, Problem};
+pub use raw_json::RawJson;
 pub use restore::{OverdueSchedule, Restore, UnfinishedTasks};
 pub use schedule::{
     DeletedSchedule, DueMark, Fire, FireKind, Schedule, ScheduleBackfillPlan, ScheduleDue,
@@ -70,3 +73,7 @@ pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};
 pub use time::DateTime;
 pub use usage::{Usage, UsageAmounts, UsageOfDay};
 pub use user::{NewUser, User, UserState};
+pub use workflow::{
+    CancelledWorkflowRun, DeletedWorkflow, GraphItem, GraphNode, GraphParent, GraphWait, Signal, Workflow,
+    WorkflowGraph, WorkflowRun,
+};

@@ -3,7 +3,7 @@
 use crate::{DateTime, Extensible};
 use domain::batch::Priority;
 use domain::dependency::{Condition, Join};
-use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId};
+use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId, WorkflowRunId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Backoff, Delivery, RetryOn, RetryPolicy, Run, State};
 use domain::time::text;
@@ -98,6 +98,11 @@ pub struct Task {
     /// How many of `depends_on` must end as asked; null if there are none.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Join>))]
     pub join: Option<Extensible<Join>>,
+    /// The workflow run that it is of; null if none.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub workflow_run: Option<WorkflowRunId>,
+    /// Its node there, or an item of it, such as `resize[3]`.
+    pub node: Option<String>,
     /// Name of the schedule at that time; stays when the schedule is deleted.
     pub schedule_name: Option<String>,
     /// Due time of its schedule, also in a backfill; else its first due time. Retries do not change it.

@@ -101,6 +101,12 @@ impl<T> Answer<T> {
         Self::of(status, Body::Written(body)).again()
     }
 
+    /// JSON that is written already, to a request that was not answered before.
+    #[must_use]
+    pub fn first(self) -> Self {
+        Self { is_replayed: false, ..self }
+    }
+
     /// The same, of an object with this path.
     #[must_use]
     pub fn at(self, location: String) -> Self {

@@ -43,6 +43,10 @@ pub enum List {
     Schedules,
     /// What became of a schedule's due times.
     Fires,
+    /// A tenant's workflows.
+    Workflows,
+    /// A tenant's workflow runs.
+    WorkflowRuns,
     /// The tenants, for operators.
     Tenants,
     /// The connected executors, for operators.
@@ -61,6 +65,8 @@ impl List {
             Self::ConcurrencyLimits => 16,
             Self::Schedules => 17,
             Self::Fires => 18,
+            Self::Workflows => 12,
+            Self::WorkflowRuns => 13,
             Self::Tenants => 20,
             Self::Executors => 21,
         }

@@ -26,6 +26,7 @@ mod start_error;
 mod state;
 mod submit;
 pub mod task;
+pub mod workflow;
 
 pub use server::{Handle, start};
 pub use start_error::StartError;

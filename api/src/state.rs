@@ -35,6 +35,8 @@ pub(crate) type Document = LazyLock<
 const EMPTY_BODY: usize = 1024;
 /// Largest body of a request about anything but tasks.
 const SMALL_BODY: usize = 16 * 1024;
+/// Largest body with a value of 64 KiB, which may be written with white space and escapes.
+const PAYLOAD_BODY: usize = 96 * 1024;
 
 /// Shared by all requests; made once.
 #[derive(Debug)]
@@ -222,8 +224,9 @@ impl State {
             BodyRule::None => 0,
             BodyRule::Empty => EMPTY_BODY,
             BodyRule::Small | BodyRule::Optional => SMALL_BODY,
+            BodyRule::Payload => PAYLOAD_BODY,
             BodyRule::Task | BodyRule::Change => self.max_task_bytes,
-            BodyRule::Batch => self.max_batch_bytes,
+            BodyRule::Batch | BodyRule::Workflow => self.max_batch_bytes,
         }
     }
 }

@@ -97,6 +97,11 @@ id!(
     "schedule"
 );
 id!(
+    /// A run of a workflow.
+    WorkflowRunId,
+    "run"
+);
+id!(
     /// A running Berth process (a scheduler, a resource manager, …).
     NodeId,
     "node"

@@ -28,3 +28,4 @@ pub mod tenant;
 mod text_id;
 pub mod time;
 pub mod wheel;
+pub mod workflow;

@@ -161,6 +161,14 @@ limits! {
     backlog: u32 = 5_000_000, whole(1, 100_000_000), "TASKS";
     /// Schedules that are not finished.
     schedules: u32 = 10_000, whole(0, 10_000_000), "SCHEDULES";
+    /// Workflow definitions.
+    workflows: u32 = 1_000, whole(0, 1_000_000), "WORKFLOWS";
+    /// Workflow runs that are not finished.
+    workflow_runs: u32 = 10_000, whole(0, 10_000_000), "RUNS";
+    /// Tasks of one workflow run, with the items of `for_each`.
+    workflow_tasks: u32 = 20_000, whole(1, 1_000_000), "TASKS";
+    /// Signals that are kept.
+    signals: u32 = 10_000, whole(0, 10_000_000), "SIGNALS";
     /// Largest body of one task, bytes.
     payload_bytes: u32 = 16_777_216, whole(1024, 16_777_216), "BYTES";
     /// Stored output, bytes. What goes beyond is not stored.
@@ -198,6 +206,14 @@ pub enum Quota {
     Backlog,
     /// Live schedules.
     Schedules,
+    /// Workflow definitions.
+    Workflows,
+    /// Workflow runs that have not ended.
+    WorkflowRuns,
+    /// Tasks of one workflow run.
+    WorkflowTasks,
+    /// Signals that are kept.
+    Signals,
     /// Body of one task.
     PayloadBytes,
     /// Output kept.
@@ -206,10 +222,14 @@ pub enum Quota {
 
 impl Quota {
     /// Every quota.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 9] = [
         Self::RunningTasks,
         Self::Backlog,
         Self::Schedules,
+        Self::Workflows,
+        Self::WorkflowRuns,
+        Self::WorkflowTasks,
+        Self::Signals,
         Self::PayloadBytes,
         Self::StoredOutputBytes,
     ];
@@ -239,6 +259,10 @@ impl PlanLimits {
             Quota::RunningTasks => self.running_tasks as u64,
             Quota::Backlog => self.backlog as u64,
             Quota::Schedules => self.schedules as u64,
+            Quota::Workflows => self.workflows as u64,
+            Quota::WorkflowRuns => self.workflow_runs as u64,
+            Quota::WorkflowTasks => self.workflow_tasks as u64,
+            Quota::Signals => self.signals as u64,
             Quota::PayloadBytes => self.payload_bytes as u64,
             Quota::StoredOutputBytes => self.stored_output_bytes,
         }

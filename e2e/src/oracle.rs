@@ -247,10 +247,11 @@ const TABLES: &[(Promise, &str, &str)] = &[
     (Promise::Bills, "uncharged attempt(s) that are billed", "select count(*) from attempt where not charged and usage_ms <> 0"),
     (Promise::Bills, "attempt(s) billed for longer than their lease",
         "select count(*) from attempt where usage_ms > ceil(extract(epoch from ended_at - placed_at) * 1000)"),
-    // One that its owner marked has none.
+    // One that its owner marked has none, nor a node that waited or became items.
     (Promise::EndsOnce, "succeeded task(s) without exactly one succeeded attempt", "select count(*) from task_history h
         left join (select task_id, count(*) as n from attempt where outcome = 'succeeded' group by 1) a on a.task_id = h.id
-        where h.state = 'succeeded' and coalesce(a.n, 0) <> case when h.reason like 'marked as succeeded: %' then 0 else 1 end"),
+        where h.state = 'succeeded' and coalesce(a.n, 0) <> case when h.reason like 'marked as succeeded: %' or (h.attempt = 0
+            and exists (select from task_spec s where s.id = h.id and s.gate is not null)) then 0 else 1 end"),
     (Promise::Capacity, "lease(s) under a session that is over",
         "select count(*) from task t join executor_session s on s.id = t.session_id where s.state = 'over'"),
     (Promise::Capacity, "executor(s) that were granted more than they have, at some instant", OVER_GRANTED),
@@ -259,6 +260,13 @@ const TABLES: &[(Promise, &str, &str)] = &[
     (Promise::Workflows, "edge(s) of parents that have ended, never decided",
         "select count(*) from task_edge e where not exists (select from task t where t.tenant_id = e.tenant_id and t.id = e.parent_id)
             and not exists (select from task_release r where r.tenant_id = e.tenant_id and r.parent_id = e.parent_id)"),
+    (Promise::Workflows, "workflow run(s) that go on without a task", "select count(*) from workflow_run r
+        where r.finished_at is null and not exists (select from task t where t.tenant_id = r.tenant_id and t.run_id = r.id)
+            and not exists (select from workflow_tally y where y.tenant_id = r.tenant_id and y.run_id = r.id)"),
+    (Promise::Workflows, "workflow run(s) whose tasks are not counted as they ended", "select count(*) from workflow_run r
+        left join (select s.run_id, count(*) as ended, count(*) filter (where h.state not in ('succeeded', 'skipped')) as failed
+            from task_history h join task_spec s on s.id = h.id where s.run_id is not null group by 1) n on n.run_id = r.id
+        where r.finished_at is not null and (r.ended <> r.total or coalesce(n.ended, 0) <> r.total or coalesce(n.failed, 0) <> r.failed)"),
 ];
 
 /// Of each ended task with parents: how many edges it needed, how many held in the end, and how many when it started.
@@ -266,20 +274,21 @@ macro_rules! of_children {
     ($wrong:literal) => {
         concat!(
             "with edge as (
-                select h.tenant_id, h.id, h.state, h.first_started_at, s.depends_on::jsonb -> 'join' as needed, p.finished_at,
+                select h.tenant_id, h.id, h.state, h.first_started_at, h.reason, s.depends_on::jsonb -> 'join' as needed, p.finished_at,
                     case e.edge ->> 'on' when 'succeeded' then p.state = 'succeeded'
                         when 'failed' then p.state in ('failed', 'aborted', 'killed', 'expired')
+                        when 'expired' then p.state = 'expired'
                         when 'skipped_ok' then p.state in ('succeeded', 'skipped')
                         else p.state is not null end as holds
                 from task_history h join task_spec s on s.id = h.id and s.depends_on is not null
                 cross join lateral jsonb_array_elements(s.depends_on::jsonb -> 'edges') e(edge)
                 left join task_history p on p.tenant_id = h.tenant_id and p.id = substr(e.edge ->> 'task', 6)::uuid
             ), child as (
-                select id, state, first_started_at,
+                select id, state, first_started_at, reason,
                     case when needed = '\"any\"' then 1 when needed ? 'at_least' then (needed ->> 'at_least')::bigint else count(*) end as needs,
                     count(*) filter (where holds) as held,
                     count(*) filter (where holds and finished_at <= first_started_at) as held_then
-                from edge group by id, state, first_started_at, needed
+                from edge group by id, state, first_started_at, reason, needed
             )
             select count(*) from child where ",
             $wrong
@@ -289,7 +298,9 @@ macro_rules! of_children {
 
 /// A task that its owner started by hand would count, too: no test does both.
 const STARTED_EARLY: &str = of_children!("first_started_at is not null and held_then < needs");
-const SKIPPED_WRONGLY: &str = of_children!("state = 'skipped' and held >= needs");
+/// Not one whose own `if` did not hold.
+const SKIPPED_WRONGLY: &str =
+    of_children!("state = 'skipped' and held >= needs and reason not like 'its `if` does not hold%'");
 
 /// Sums what each executor held at each instant at which something was granted on it.
 const OVER_GRANTED: &str = "

@@ -27,13 +27,15 @@ pub enum Operation {
     LetGo,
     /// Children of a parent that has many are released.
     Release,
+    /// A workflow run: its gates, its end, and its cancel.
+    Workflow,
     /// From an assignment to a result, on the executor.
     Execute,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Submit,
         Self::Dispatch,
         Self::Fire,
@@ -42,6 +44,7 @@ impl Operation {
         Self::Reap,
         Self::LetGo,
         Self::Release,
+        Self::Workflow,
         Self::Execute,
     ];
 
@@ -79,7 +82,7 @@ const fn kills_only(name: &'static str, of: Operation) -> Point {
 }
 
 /// All points, in the order of a task's life.
-pub const POINTS: [Point; 22] = [
+pub const POINTS: [Point; 27] = [
     point("api.submit.before_insert", Operation::Submit),
     point("api.submit.after_commit", Operation::Submit),
     point("scheduler.fire.before_commit", Operation::Fire),
@@ -102,4 +105,9 @@ pub const POINTS: [Point; 22] = [
     point("resource_manager.retries.committed", Operation::LetGo),
     point("scheduler.children.before_commit", Operation::Release),
     point("scheduler.children.committed", Operation::Release),
+    point("scheduler.gates.before_commit", Operation::Workflow),
+    point("scheduler.gates.committed", Operation::Workflow),
+    point("scheduler.runs.before_commit", Operation::Workflow),
+    point("scheduler.runs.committed", Operation::Workflow),
+    point("scheduler.stop.committed", Operation::Workflow),
 ];

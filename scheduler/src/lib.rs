@@ -14,5 +14,6 @@ mod leader;
 mod metrics;
 mod start;
 mod tenants;
+mod workflow;
 
 pub use start::{Scheduler, StartError};

@@ -5,6 +5,7 @@
 
 mod due;
 mod fires;
+mod workflows;
 
 use crate::batcher::Batcher;
 use crate::doctor::DoctorTick;
@@ -94,6 +95,7 @@ impl Scheduler {
         loops.release_due(&settings);
         let cancel_grace = config.resource_manager.kill_grace + CANCEL_SLACK;
         loops.fire(&config.schedules, cancel_grace);
+        loops.run_workflows(cancel_grace);
         loops.seal_audit();
         loops.keep_house(&config.limits);
         loops.watch_quotas();

@@ -49,6 +49,7 @@ pub mod turn;
 pub mod usage;
 pub mod user;
 mod watch;
+pub mod workflow;
 
 pub use bounded::Bounded;
 pub use error::{RoleError, StoreError};

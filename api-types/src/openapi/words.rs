@@ -40,8 +40,8 @@ word!(
     domain::task::State::ALL.iter().map(|state| state.as_str())
 );
 word!(
-    /// How a parent must end: `succeeded`; `failed`, `aborted`, `killed` or `expired` (`failed`); anyhow (`finished`); `succeeded` or
-    /// `skipped` (`skipped_ok`).
+    /// How a parent must end: `succeeded`; `failed`, `aborted`, `killed` or `expired` (`failed`); `expired`; anyhow (`finished`);
+    /// `succeeded` or `skipped` (`skipped_ok`).
     Condition,
     domain::dependency::Condition::ALL.iter().map(|condition| condition.as_str())
 );
@@ -202,6 +202,29 @@ schema!(
         .property("on", Ref::from_schema_name("Condition"))
         .required("task")
         .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+);
+schema!(
+    /// A parent of a node: its name, or its name and how it must end.
+    NodeParent,
+    OneOfBuilder::new()
+        .description(Some("A node that must end first: its name. Without `on` it must succeed."))
+        .item(of(Type::String))
+        .item(Ref::from_schema_name("ConditionalNodeParent"))
+);
+schema!(
+    /// A node that another one waits for, and how it must end.
+    ConditionalNodeParent,
+    ObjectBuilder::new()
+        .description(Some("A node that must end first, and how."))
+        .property("node", of(Type::String))
+        .property("on", Ref::from_schema_name("Condition"))
+        .required("node")
+        .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+);
+word!(
+    /// State of a workflow run.
+    WorkflowRunState,
+    domain::workflow::RunState::ALL.iter().map(|state| state.as_str())
 );
 schema!(
     /// How many parents must end as asked.

@@ -45,7 +45,7 @@ pub fn is_ref(text: &str) -> bool {
 }
 
 const WANTED: &str = "must be the id of a task, the `ref` or the position of another task of the batch, or {\"task\", \"on\"} with \
-                      `on` succeeded, failed, finished or skipped_ok";
+                      `on` succeeded, failed, expired, finished or skipped_ok";
 
 impl ParentName {
     fn read(form: &Value) -> Option<Self> {

@@ -15,6 +15,7 @@ mod run;
 mod schedule;
 mod task;
 mod timing;
+mod workflow;
 
 pub use access::{
     InvitationAccept, PasswordChange, SessionRefresh, SignIn, SignUp, UserChange, UserCreate,
@@ -34,3 +35,7 @@ pub use schedule::{
 };
 pub use task::{NewTask, Resources, Retry, TaskBatch};
 pub use timing::{Daily, Every, Monthly, Timing, Weekly, When, Yearly};
+pub use workflow::{
+    Decision, Entries, NewNode, NewSignal, NewWait, NewWorkflowRun, NodeParent, WorkflowDefinition,
+    WorkflowRerun,
+};

@@ -34,8 +34,14 @@ fn body(endpoint: &Endpoint) -> Option<RequestBody> {
     let of =
         |schema: &str| ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
     let required = match endpoint.body {
-        BodyRule::Empty | BodyRule::Optional | BodyRule::Change => Required::False,
-        BodyRule::None | BodyRule::Small | BodyRule::Task | BodyRule::Batch => Required::True,
+        BodyRule::Empty | BodyRule::Optional | BodyRule::Change | BodyRule::Payload => {
+            Required::False
+        }
+        BodyRule::None
+        | BodyRule::Small
+        | BodyRule::Task
+        | BodyRule::Batch
+        | BodyRule::Workflow => Required::True,
     };
     let mut body =
         RequestBodyBuilder::new().content("application/json", of(schema)).required(Some(required));

@@ -16,7 +16,7 @@ pub(super) fn components() -> Components {
     let (no_such_method, answer) = answers::shared();
     let components = ComponentsBuilder::new().response(no_such_method, answer);
     let components = pages(headers::add(security::schemes(components)));
-    explanation::add(schedules(of_operators(access_and_limits(words_and_work(components)))))
+    explanation::add(workflows(schedules(of_operators(access_and_limits(words_and_work(components))))))
         .schema("TaskRerun", rerun())
         .schema("TaskChange", change())
         .schema("Health", health())
@@ -68,6 +68,9 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Join>()
         .schema_from::<words::JoinWord>()
         .schema_from::<words::JoinAtLeast>()
+        .schema_from::<words::NodeParent>()
+        .schema_from::<words::ConditionalNodeParent>()
+        .schema_from::<words::WorkflowRunState>()
         .schema_from::<words::Backoff>()
         .schema_from::<words::RetryOn>()
         .schema_from::<words::HttpMethod>()
@@ -105,6 +108,27 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::Usage>()
         .schema_from::<wire::UsageOfDay>()
         .schema_from::<wire::UsageAmounts>()
+}
+
+fn workflows(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
+        .schema("WorkflowDefinition", <body::WorkflowDefinition>::schema())
+        .schema_from::<body::NewNode>()
+        .schema_from::<body::NewWait>()
+        .schema("WorkflowRunStart", <body::NewWorkflowRun>::schema())
+        .schema_from::<body::WorkflowRerun>()
+        .schema_from::<body::NewSignal>()
+        .schema_from::<body::Decision>()
+        .schema_from::<wire::Workflow>()
+        .schema_from::<wire::DeletedWorkflow>()
+        .schema_from::<wire::WorkflowRun>()
+        .schema_from::<wire::CancelledWorkflowRun>()
+        .schema_from::<wire::WorkflowGraph>()
+        .schema_from::<wire::GraphNode>()
+        .schema_from::<wire::GraphParent>()
+        .schema_from::<wire::GraphWait>()
+        .schema_from::<wire::GraphItem>()
+        .schema_from::<wire::Signal>()
 }
 
 fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {

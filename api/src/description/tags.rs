@@ -3,12 +3,15 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 23] = [
+const TEXTS: [(&str, &str); 26] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage"),
     ("limits", "Limits of your plan and their use"),
     ("concurrency", "Limits of concurrency keys"),
     ("schedule", "Schedules, which create tasks at their due times"),
+    ("workflow", "Workflows: graphs of tasks"),
+    ("workflow_run", "Workflow runs"),
+    ("signal", "Signals, which nodes of workflows wait for"),
     ("self", "The credential of the request"),
     ("key", "API keys of your tenant"),
     ("user", "Users of your tenant"),

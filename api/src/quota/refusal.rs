@@ -36,6 +36,10 @@ impl Refusals {
         let lift = self.lift(quota, limit).await;
         let room = match quota {
             Quota::Schedules => "Delete one first.",
+            Quota::Workflows => "Delete workflows that you no longer need.",
+            Quota::WorkflowRuns => "Wait until workflow runs have finished, or cancel some.",
+            Quota::WorkflowTasks => "Use fewer nodes and items.",
+            Quota::Signals => "Wait until signals have expired; send them with a shorter `keep`.",
             Quota::RunningTasks
             | Quota::Backlog
             | Quota::PayloadBytes

@@ -44,6 +44,10 @@ pub enum BodyRule {
     Change,
     /// Many tasks, `api.max_batch_bytes` at most: one JSON object, or a line for each.
     Batch,
+    /// One JSON object with a workflow, `api.max_batch_bytes` at most.
+    Workflow,
+    /// Nothing, or one JSON object with a value, 96 KiB at most; its type need not be declared.
+    Payload,
 }
 
 /// What the body is written in.
@@ -167,12 +171,13 @@ impl Incoming {
         }
         let untyped = rule == BodyRule::Change && !headers.contains_key(CONTENT_TYPE);
         let media = match rule {
-            BodyRule::Empty | BodyRule::Optional => Media::Json,
+            BodyRule::Empty | BodyRule::Optional | BodyRule::Payload => Media::Json,
             BodyRule::Change if untyped => Media::Json,
             BodyRule::None
             | BodyRule::Small
             | BodyRule::Task
             | BodyRule::Change
+            | BodyRule::Workflow
             | BodyRule::Batch => media(headers, rule)?,
         };
         let room = declared.map_or(0, |length| usize::try_from(length).unwrap_or(SEGMENT));
@@ -328,6 +333,8 @@ fn media(headers: &HeaderMap, rule: BodyRule) -> Result<Media, Problem> {
         | BodyRule::Optional
         | BodyRule::Small
         | BodyRule::Task
+        | BodyRule::Payload
+        | BodyRule::Workflow
         | BodyRule::Change => "`Content-Type: application/json`",
     };
     Err(Problem::new(Code::UnsupportedMediaType, format!("Send the body with {kinds}.")))
@@ -375,6 +382,8 @@ fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
         | BodyRule::Optional
         | BodyRule::Small
         | BodyRule::Task
+        | BodyRule::Payload
+        | BodyRule::Workflow
         | BodyRule::Change => format!("{limit} bytes"),
     };
     Problem::new(

@@ -44,13 +44,18 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
     // One more than the plan allows says as well as all that it is over.
     let most = limits.schedules.saturating_add(1);
     let schedules = store::schedule::held(&state.api, &scope, most).await?;
+    let most = [limits.workflows, limits.workflow_runs, limits.signals].map(|most| most.saturating_add(1));
+    let held = store::workflow::held(&state.api, &scope, most).await?;
     let used = |quota| match quota {
         Quota::Backlog => Some(holding.backlog),
         Quota::RunningTasks => Some(holding.running_tasks),
         Quota::Schedules => Some(schedules),
         Quota::StoredOutputBytes => Some(kept),
+        Quota::Workflows => Some(held.workflows),
+        Quota::WorkflowRuns => Some(held.runs),
+        Quota::Signals => Some(held.signals),
         // No amount that is held.
-        Quota::PayloadBytes => None,
+        Quota::PayloadBytes | Quota::WorkflowTasks => None,
     };
     let quota = |quota: Quota| {
         used(quota).map(|used| QuotaUse { name: quota.into(), limit: limits.of(quota), used })

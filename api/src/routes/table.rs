@@ -5,7 +5,7 @@
 
 use super::{
     admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, schedules, sessions,
-    task, usage, users, who_am_i,
+    signal, task, usage, users, who_am_i, workflow, workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -120,7 +120,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 95] = routes! {
+pub static TABLE: [Endpoint; 108] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -131,6 +131,8 @@ pub static TABLE: [Endpoint; 95] = routes! {
     Post "/v1/tasks/{id}/retry" "task.retry", Tenant(SubmitTasks), Empty, task::retry => handle, DOC;
     Post "/v1/tasks/{id}/run-now" "task.run_now", Tenant(SubmitTasks), Empty, task::run_now => handle, DOC;
     Post "/v1/tasks/{id}/mark-succeeded" "task.mark_succeeded", Tenant(SubmitTasks), Small, task::mark_succeeded => handle, DOC;
+    Post "/v1/tasks/{id}/approve" "task.approve", Tenant(ApproveTasks), Optional, task::approve => handle, DOC;
+    Post "/v1/tasks/{id}/reject" "task.reject", Tenant(ApproveTasks), Optional, task::reject => handle, DOC;
     Get "/v1/tasks/{id}/attempts" "task.attempts", Tenant(ReadTasks), None, task::attempts => handle, DOC;
     Get "/v1/tasks/{id}/explain" "task.explain", Tenant(ReadTasks), None, task::explain => handle, DOC;
     Get "/v1/tasks/{id}/logs" "task.logs", Tenant(ReadTasks), None, task::logs => handle, DOC;
@@ -152,6 +154,17 @@ pub static TABLE: [Endpoint; 95] = routes! {
     Post "/v1/schedules/{name}/backfill" "schedule.backfill", Tenant(SubmitTasks), Small, schedules::backfill => handle, DOC;
     Get "/v1/schedules/{name}/fires" "schedule.fires", Tenant(ReadTasks), None, schedules::fires => handle, DOC;
     Get "/v1/schedules/{name}/preview" "schedule.preview", Tenant(ReadTasks), None, schedules::preview => stored, STORED_DOC;
+    Get "/v1/workflows" "workflow.list", Tenant(ReadTasks), None, workflow::list => handle, DOC;
+    Get "/v1/workflows/{name}" "workflow.get", Tenant(ReadTasks), None, workflow::get => handle, DOC;
+    Put "/v1/workflows/{name}" "workflow.put", Tenant(SubmitTasks), Workflow, workflow::put => handle, DOC;
+    Delete "/v1/workflows/{name}" "workflow.delete", Tenant(SubmitTasks), Empty, workflow::delete => handle, DOC;
+    Get "/v1/workflow-runs" "workflow_run.list", Tenant(ReadTasks), None, workflow_run::list => handle, DOC;
+    Post "/v1/workflow-runs" "workflow_run.start", Tenant(SubmitTasks), Workflow, workflow_run::start => handle, DOC;
+    Get "/v1/workflow-runs/{id}" "workflow_run.get", Tenant(ReadTasks), None, workflow_run::get => handle, DOC;
+    Get "/v1/workflow-runs/{id}/graph" "workflow_run.graph", Tenant(ReadTasks), None, workflow_run::graph => handle, DOC;
+    Post "/v1/workflow-runs/{id}/cancel" "workflow_run.cancel", Tenant(SubmitTasks), Empty, workflow_run::cancel => handle, DOC;
+    Post "/v1/workflow-runs/{id}/rerun" "workflow_run.rerun", Tenant(SubmitTasks), Optional, workflow_run::rerun => handle, DOC;
+    Post "/v1/signals/{key}" "signal.send", Tenant(SubmitTasks), Payload, signal::send => handle, DOC;
     Get "/v1/whoami" "self.read", Tenant(ReadSelf), None, who_am_i => handle, DOC;
     Get "/v1/keys" "key.list", Tenant(OwnKeys), None, keys::list => handle, DOC;
     Post "/v1/keys" "key.create", Tenant(OwnKeys), Small, keys::create => handle, DOC;

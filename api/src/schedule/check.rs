@@ -134,7 +134,7 @@ fn read_misfire(found: &mut Findings, spec: body::Misfire) -> Misfire {
 }
 
 /// What every fire's task has in common with the one that was checked.
-fn template(task: NewTask) -> TaskTemplate {
+pub(crate) fn template(task: NewTask) -> TaskTemplate {
     TaskTemplate {
         name: task.name,
         pool: task.pool,

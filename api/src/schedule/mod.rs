@@ -5,6 +5,7 @@ mod due;
 mod timing;
 mod view;
 
+pub(crate) use check::template;
 pub use check::{Checked, NO_PARENTS, check};
 pub use due::previewed;
 pub use timing::{Judged, judge};

@@ -221,6 +221,8 @@ async fn body_of(
         | BodyRule::Empty
         | BodyRule::Optional
         | BodyRule::Small
+        | BodyRule::Payload
+        | BodyRule::Workflow
         | BodyRule::Batch => state.body_limit(endpoint.body),
     };
     let incoming = Incoming::open(request, (unread, hold), endpoint.body, limit)?;

@@ -177,6 +177,7 @@ pub(super) mod tests {
             key_id: String::new(),
             schedule: None,
             rerun_of: None,
+            node: None,
             depends_on: None,
             idempotency: key.map(|(key, body)| IdempotencyKey {
                 route: "POST /v1/tasks".to_owned(),

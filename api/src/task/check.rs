@@ -125,7 +125,7 @@ impl Rules<'_> {
         let priority = read(f, "/priority", spec.priority).unwrap_or_default();
         let concurrency_key = read(f, "/concurrency_key", spec.concurrency_key);
         let retry = spec.retry.map(|retry| policy(f, retry));
-        let labels = spec.labels.map(|pairs| labels(f, pairs));
+        let labels = spec.labels.map(|pairs| read_labels(f, pairs));
         let pool = self.pool(f, spec.pool);
         let run = run(f, limits, spec.run)?;
         Some(NewTask {
@@ -151,6 +151,7 @@ impl Rules<'_> {
             key_id: origin.key_id,
             schedule: None,
             rerun_of: None,
+            node: None,
             depends_on,
             idempotency: origin.idempotency,
         })
@@ -274,7 +275,8 @@ fn policy(f: &mut Findings, spec: body::Retry) -> RetryPolicy {
     }
 }
 
-fn labels(f: &mut Findings, pairs: Pairs) -> Labels {
+/// Checks labels, which stand at `/labels`.
+pub(crate) fn read_labels(f: &mut Findings, pairs: Pairs) -> Labels {
     const AT: &str = "/labels";
     let mut labels = Labels::new();
     if pairs.0.len() > MAX_LABELS {

@@ -35,6 +35,27 @@ impl Findings {
         self.wrong(&pointer, detail);
     }
 
+    /// A pointer from the start of the body.
+    #[must_use]
+    pub fn at(&self, pointer: &str) -> String {
+        format!("{}{pointer}", self.base)
+    }
+
+    /// Takes the mistakes of a part that was checked by itself, with its pointers from the start of the body.
+    ///
+    /// # Errors
+    /// The problem, where it is no mistake of a field.
+    pub fn note(&mut self, problem: Problem) -> Result<(), Problem> {
+        let is_of_fields = [Code::ValidationFailed, Code::NotAvailable].contains(&problem.code());
+        if !is_of_fields || problem.errors().is_empty() {
+            return Err(problem);
+        }
+        self.mistaken |= problem.code() == Code::ValidationFailed;
+        let room = MAX_ERRORS.saturating_sub(self.errors.len());
+        self.errors.extend(problem.errors().iter().take(room).cloned());
+        Ok(())
+    }
+
     /// The field at `pointer` asks for a feature to come.
     pub fn unavailable(&mut self, pointer: &str) {
         let name = pointer.trim_start_matches('/').replace('/', ".");

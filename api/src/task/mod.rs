@@ -10,6 +10,7 @@ mod text;
 mod view;
 mod warning;
 
+pub(crate) use check::read_labels;
 pub use check::{Origin, Rules};
 pub use dependencies::{Links, Siblings, UNKNOWN_PARENT};
 pub use findings::Findings;

@@ -47,6 +47,8 @@ pub fn task_without_run(record: TaskRecord) -> Task {
         rerun_of: record.rerun_of,
         depends_on: record.depends_on.iter().flat_map(|all| &all.edges).map(parent).collect(),
         join: record.depends_on.as_ref().map(|all| all.join.into()),
+        workflow_run: record.workflow_run,
+        node: record.node,
         schedule_name: record.schedule_name,
         due_at: record.due_at,
         version: record.version,

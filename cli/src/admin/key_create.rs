@@ -22,7 +22,7 @@ pub struct KeyCreateArguments {
     /// Name of the key.
     #[arg(long)]
     pub name: String,
-    /// Scope: read, submit or admin; repeatable. No scope includes another.
+    /// Scope: read, submit, approve or admin; repeatable. No scope includes another.
     #[arg(long = "scope", required = true, value_name = "SCOPE")]
     pub scopes: Vec<Scope>,
     /// Lifetime, such as 90d or 12h. Default: no expiry.

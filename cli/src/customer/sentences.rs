@@ -139,6 +139,7 @@ fn waits_for(parents: &OpenParents) -> String {
         let on = match parent.on {
             Condition::Succeeded => "",
             Condition::Failed => ", to fail",
+            Condition::Expired => ", to expire",
             Condition::Finished => ", to finish",
             Condition::SkippedOk => ", to succeed or be skipped",
         };

@@ -50,7 +50,8 @@ pub struct SubmitArguments {
     /// Due time, such as 2030-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub run_at: Option<Timestamp>,
-    /// Task that must end first: its id, or ID=CONDITION with succeeded (the default), failed, finished or skipped_ok.
+    /// Task that must end first: its id, or ID=CONDITION with succeeded (the default), failed, expired,
+    /// finished or skipped_ok.
     /// May be given several times. A delay counts from when enough of them have ended.
     #[arg(long, value_name = "ID", value_parser = parent)]
     pub after: Vec<Dependency>,

@@ -10,6 +10,8 @@ pub enum Permission {
     ReadTasks,
     /// Submit tasks and act on them, and have schedules do so; set concurrency limits.
     SubmitTasks,
+    /// Approve and reject what nodes of workflows wait for.
+    ApproveTasks,
     /// Read usage and limits.
     ReadUsage,
     /// Create, rotate and revoke the caller's own API keys.
@@ -32,9 +34,10 @@ pub enum Permission {
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ReadTasks,
         Self::SubmitTasks,
+        Self::ApproveTasks,
         Self::ReadUsage,
         Self::OwnKeys,
         Self::AllKeys,
@@ -52,6 +55,7 @@ impl Permission {
         match self {
             Self::ReadTasks => "tasks.read",
             Self::SubmitTasks => "tasks.submit",
+            Self::ApproveTasks => "tasks.approve",
             Self::ReadUsage => "usage.read",
             Self::OwnKeys => "keys.own",
             Self::AllKeys => "keys.all",

@@ -47,13 +47,14 @@ impl Role {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ManageOwners, ManageUsers, OwnKeys, ReadAudit, ReadTasks, ReadUsage,
-            ReadUsers, SubmitTasks,
+            AllKeys, ApproveTasks, ManageOwners, ManageUsers, OwnKeys, ReadAudit, ReadTasks,
+            ReadUsage, ReadUsers, SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Owner => &[
                 ReadTasks,
                 SubmitTasks,
+                ApproveTasks,
                 ReadUsage,
                 OwnKeys,
                 AllKeys,
@@ -65,6 +66,7 @@ impl Role {
             Self::Admin => &[
                 ReadTasks,
                 SubmitTasks,
+                ApproveTasks,
                 ReadUsage,
                 OwnKeys,
                 AllKeys,

@@ -28,13 +28,15 @@ pub enum Scope {
     Read,
     /// Submit tasks and act on them.
     Submit,
+    /// Approve and reject what nodes of workflows wait for.
+    Approve,
     /// Manage the tenant itself: keys, users, limits.
     Admin,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Submit, Self::Admin];
+    pub const ALL: [Self; 4] = [Self::Read, Self::Submit, Self::Approve, Self::Admin];
 
     /// Its name in JSON and SQL.
     #[must_use]
@@ -46,11 +48,13 @@ impl Scope {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ManageUsers, OwnKeys, ReadAudit, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
+            AllKeys, ApproveTasks, ManageUsers, OwnKeys, ReadAudit, ReadTasks, ReadUsage, ReadUsers,
+            SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Read => &[ReadTasks, ReadUsage],
             Self::Submit => &[SubmitTasks],
+            Self::Approve => &[ApproveTasks],
             Self::Admin => &[OwnKeys, AllKeys, ReadUsers, ManageUsers, ReadAudit],
         })
     }
@@ -58,7 +62,7 @@ impl Scope {
 
 /// A text is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected read, submit or admin")]
+#[error("expected read, submit, approve or admin")]
 pub struct ParseScopeError;
 
 impl FromStr for Scope {
@@ -110,6 +114,7 @@ impl ScopeSet {
             Scope::Read => 1,
             Scope::Submit => 2,
             Scope::Admin => 4,
+            Scope::Approve => 8,
         }
     }
 }

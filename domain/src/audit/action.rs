@@ -84,6 +84,27 @@ pub enum AuditAction {
     /// A task was changed before it ran.
     #[strum(serialize = "task.change")]
     TaskChange,
+    /// A node's wait was approved.
+    #[strum(serialize = "task.approve")]
+    TaskApprove,
+    /// A node's wait was rejected.
+    #[strum(serialize = "task.reject")]
+    TaskReject,
+    /// A workflow was stored.
+    #[strum(serialize = "workflow.put")]
+    WorkflowPut,
+    /// A workflow was deleted.
+    #[strum(serialize = "workflow.delete")]
+    WorkflowDelete,
+    /// A workflow run was started.
+    #[strum(serialize = "workflow_run.start")]
+    WorkflowRunStart,
+    /// A workflow run was cancelled.
+    #[strum(serialize = "workflow_run.cancel")]
+    WorkflowRunCancel,
+    /// A signal was sent.
+    #[strum(serialize = "signal.send")]
+    SignalSend,
     /// A concurrency limit was stored.
     #[strum(serialize = "concurrency.put")]
     ConcurrencyPut,
@@ -192,7 +213,12 @@ impl AuditAction {
             | Self::TaskRerun
             | Self::TaskRunNow
             | Self::TaskMarkSucceeded
-            | Self::TaskChange => TargetKind::Task,
+            | Self::TaskChange
+            | Self::TaskApprove
+            | Self::TaskReject => TargetKind::Task,
+            Self::WorkflowPut | Self::WorkflowDelete => TargetKind::Workflow,
+            Self::WorkflowRunStart | Self::WorkflowRunCancel => TargetKind::WorkflowRun,
+            Self::SignalSend => TargetKind::Signal,
             Self::ConcurrencyPut | Self::ConcurrencyDelete => TargetKind::ConcurrencyLimit,
             Self::SchedulePut
             | Self::ScheduleDelete
@@ -256,6 +282,12 @@ pub enum TargetKind {
     ConcurrencyLimit,
     /// A schedule.
     Schedule,
+    /// A workflow.
+    Workflow,
+    /// A workflow run.
+    WorkflowRun,
+    /// A signal.
+    Signal,
     /// A tenant.
     Tenant,
     /// An operator key.

@@ -29,6 +29,8 @@ pub enum Condition {
     Succeeded,
     /// `failed`, `aborted`, `killed` or `expired`: it did not do what it was asked, and its owner had not cancelled it.
     Failed,
+    /// `expired`: its time to start, or to wait, was over.
+    Expired,
     /// Any end.
     Finished,
     /// `succeeded` or `skipped`.
@@ -47,6 +49,7 @@ impl Condition {
             Self::Failed => {
                 matches!(end, State::Failed | State::Aborted | State::Killed | State::Expired)
             }
+            Self::Expired => matches!(end, State::Expired),
             Self::Finished => end.is_terminal(),
             Self::SkippedOk => matches!(end, State::Succeeded | State::Skipped),
         }
@@ -61,7 +64,7 @@ impl Condition {
 
 /// A text is no condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a condition; expected succeeded, failed, finished or skipped_ok")]
+#[error("`{0}` is not a condition; expected succeeded, failed, expired, finished or skipped_ok")]
 pub struct ParseConditionError(pub String);
 
 impl FromStr for Condition {
@@ -84,9 +87,10 @@ mod tests {
             all.map(|condition| condition.as_str()).collect()
         };
         assert_eq!(held(State::Succeeded), ["succeeded", "finished", "skipped_ok"]);
-        for end in [State::Failed, State::Aborted, State::Killed, State::Expired] {
+        for end in [State::Failed, State::Aborted, State::Killed] {
             assert_eq!(held(end), ["failed", "finished"], "{end}");
         }
+        assert_eq!(held(State::Expired), ["failed", "expired", "finished"]);
         assert_eq!(held(State::Cancelled), ["finished"]);
         assert_eq!(held(State::Skipped), ["finished", "skipped_ok"]);
         for live in State::ALL.iter().filter(|state| !state.is_terminal()) {

@@ -57,6 +57,14 @@ pub enum Event {
     Released,
     /// Too few of its parents can still end as its edges ask (scheduler).
     Skipped,
+    /// Its gate is open: it has the values of other nodes, and runs (scheduler).
+    Prepared,
+    /// Its gate cannot be opened: a value is missing, or its items did not succeed (scheduler).
+    PrepareFailed,
+    /// What it waited for has come: a signal, an approval, a time, or the ends of its items (api, scheduler).
+    WaitOver,
+    /// A person rejected what it asked approval for (api).
+    Rejected,
     /// Its owner does not want to wait for its time (api).
     RunNow,
     /// Its owner says that it was done by other means (api).
@@ -85,11 +93,17 @@ impl Event {
             | Self::RunNow
             | Self::MarkedSucceeded
             | Self::Recalled
-            | Self::Postponed => "api",
+            | Self::Postponed
+            | Self::Rejected => "api",
+            Self::WaitOver => "api, scheduler",
             Self::Released => "who ends its parent",
-            Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired | Self::Skipped => {
-                "scheduler"
-            }
+            Self::Due
+            | Self::Dispatched
+            | Self::DispatchStale
+            | Self::Expired
+            | Self::Skipped
+            | Self::Prepared
+            | Self::PrepareFailed => "scheduler",
             Self::Unplaced
             | Self::Placed
             | Self::Completed

@@ -50,7 +50,7 @@ pub enum Effect {
 /// Why a lever does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
 pub enum Refusal {
-    /// It waits, and has no failure to try again.
+    /// It waits, and has no failure to try again; or it waits for its items, a signal or a person, and not for a time.
     #[strum(serialize = "task_waiting")]
     Waiting,
     /// It runs.

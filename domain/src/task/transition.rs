@@ -55,6 +55,10 @@ pub const fn next(from: State, event: Event) -> Option<State> {
         (E::Expired, S::Scheduled | S::Ready | S::Retrying) => S::Expired,
         (E::Released, S::Scheduled) => S::Ready,
         (E::Skipped, S::Scheduled) => S::Skipped,
+        (E::Prepared, S::Scheduled) => S::Ready,
+        (E::PrepareFailed, S::Scheduled) => S::Failed,
+        (E::WaitOver, S::Scheduled) => S::Succeeded,
+        (E::Rejected, S::Scheduled) => S::Aborted,
 
         (E::RunNow, S::Scheduled | S::Retrying) | (E::Recalled, S::Queued) => S::Ready,
         (E::MarkedSucceeded, S::Scheduled | S::Ready | S::Queued | S::Retrying) => S::Succeeded,

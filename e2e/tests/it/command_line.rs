@@ -199,7 +199,7 @@ async fn who_signs_up_by_command_has_a_key_that_works() -> anyhow::Result<()> {
     assert_eq!(code, 0, "{err}");
     assert!(
         own.contains("acme (")
-            && own.contains("read, submit, admin")
+            && own.contains("read, submit, approve, admin")
             && own.contains(&shell.server),
         "{own}"
     );

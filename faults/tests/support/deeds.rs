@@ -53,6 +53,9 @@ pub async fn submit(
         let ids = customer.submit_batch(&parent_of_many(), tag).await?;
         return Ok(ids.into_iter().map(|id| (id, "succeeded")).collect());
     }
+    if point.of == Operation::Workflow {
+        return run_workflow(customer, point, tag).await;
+    }
     let mut submitted = Vec::new();
     for (number, (task, ends)) in tasks(point).into_iter().enumerate() {
         let id = customer.submit_until_answered(&task, &format!("{tag}-{number}")).await?;
@@ -69,6 +72,58 @@ fn parent_of_many() -> Vec<Value> {
     tasks.extend(std::iter::repeat_n(child, 501));
     tasks.push(json!({"run": {"noop": {}}, "depends_on": last}));
     tasks
+}
+
+/// Starts a run of each kind of node, and one that is cancelled where that is what `point` is about; the tasks of their nodes.
+async fn run_workflow(customer: &Customer, point: &Point, tag: &str) -> anyhow::Result<Tasks> {
+    let echo = |env: Value| {
+        json!({"run": {"command": {"argv": ["/bin/sh", "-c", "printf '{\"n\": %s}' \"$N\" > $BERTH_RESULT"], "env": {"N": env}}}})
+    };
+    let definition = json!({"nodes": {
+        "first": {"task": echo(json!("2"))},
+        "value": {"after": ["first"], "task": echo(json!({"$from": "first", "pointer": "/n"}))},
+        "skipped": {"after": ["first"], "if": {"$from": "first", "pointer": "/n", "gt": 2}, "task": echo(json!("0"))},
+        "items": {"after": ["value"], "for_each": {"$input": "/list"}, "task": echo(json!({"$item": ""}))},
+        "wait": {"after": ["items"], "wait": {"delay": "10ms"}},
+        "missing": {"after": ["first"], "task": echo(json!({"$from": "first", "pointer": "/no"}))},
+        "last": {"after": ["wait", {"node": "missing", "on": "failed"}, {"node": "skipped", "on": "skipped_ok"}], "task": {"run": {"noop": {}}}},
+    }});
+    let body = json!({"definition": definition, "input": {"list": [1, 2, 3]}});
+    let mut tasks = run(customer, &body, tag).await?;
+    tasks.retain(|(node, _)| node != "skipped" && node != "missing");
+    let mut submitted: Tasks = tasks.into_iter().map(|(_, id)| (id, "succeeded")).collect();
+    if point.name == "scheduler.stop.committed" {
+        let long = json!({"definition": {"nodes": {
+            "runs": {"task": {"run": {"noop": {"sleep": "1h"}}}},
+            "waits": {"after": [{"node": "runs", "on": "finished"}], "task": {"run": {"noop": {}}}},
+        }}});
+        let tasks = run(customer, &long, &format!("{tag}-long")).await?;
+        let id = &tasks[0].1;
+        let run = customer.get(id).await?["workflow_run"].as_str().unwrap_or_default().to_owned();
+        let path = format!("/v1/workflow-runs/{run}/cancel");
+        poll::until("the cancel to be answered", SOON, || async {
+            customer.call("POST", &path, None, None).await.is_ok_and(|(status, _)| status < 300)
+        })
+        .await?;
+        submitted.extend(tasks.into_iter().map(|(_, id)| (id, "cancelled")));
+    }
+    Ok(submitted)
+}
+
+/// Starts a run under one key until it is answered; its nodes, each with its task.
+async fn run(customer: &Customer, body: &Value, tag: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let until = runtime::clock::monotonic() + Duration::from_secs(60);
+    let id = loop {
+        match customer.call("POST", "/v1/workflow-runs", Some(body), Some(tag)).await {
+            Ok((201, run)) => break run["id"].as_str().unwrap_or_default().to_owned(),
+            Ok((status, problem)) if status < 500 => anyhow::bail!("{status}: {problem}"),
+            _ => anyhow::ensure!(runtime::clock::monotonic() < until, "a run was never answered"),
+        }
+    };
+    let (_, graph) = customer.call("GET", &format!("/v1/workflow-runs/{id}/graph"), None, None).await?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let nodes = graph["nodes"].as_array().into_iter().flatten();
+    Ok(nodes.map(|node| (text(&node["name"]), text(&node["task"]))).collect())
 }
 
 fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
@@ -96,6 +151,7 @@ fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
         | Operation::Settle
         | Operation::Reap
         | Operation::Release
+        | Operation::Workflow
         | Operation::Fire => {
             let noop = json!({"run": {"noop": {}}});
             (0..3).map(|_| (noop.clone(), "succeeded")).collect()

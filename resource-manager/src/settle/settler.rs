@@ -265,6 +265,10 @@ impl<S: LeaseStore> Settler<S> {
             | Event::Expired
             | Event::Released
             | Event::Skipped
+            | Event::Prepared
+            | Event::PrepareFailed
+            | Event::WaitOver
+            | Event::Rejected
             | Event::RunNow
             | Event::MarkedSucceeded
             | Event::Recalled

@@ -9,7 +9,9 @@ use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
 use store::task::transition;
-use store::{StoreError, attempt_end, event, idempotency, key, load, output, partition, session};
+use store::{
+    StoreError, attempt_end, event, idempotency, key, load, output, partition, session, workflow,
+};
 use tracing::info;
 
 /// Rows per delete statement; keeps locks short.
@@ -34,12 +36,15 @@ impl KeepTick {
         let sessions = session::prune(db, days, PURGE_BATCH).await;
         let keys = key::purge(db, days, PURGE_BATCH).await;
         let consumers = event::forget_expired(db, PURGE_BATCH).await;
+        let runs = workflow::run::forget_ended(db, days, PURGE_BATCH).await;
+        let signals = workflow::forget_expired_signals(db, PURGE_BATCH).await;
         let loads = load::prune(db).await;
         let ends = attempt_end::prune(db).await;
         let cancelled = transition::pool_deleted(db, PURGE_BATCH).await;
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
         let (keys, consumers, cancelled) = (keys?, consumers?, cancelled?);
+        let (runs, signals) = (runs?, signals?);
         loads?;
         ends?;
         // Only now: partitions that were not dropped still count.
@@ -52,9 +57,10 @@ impl KeepTick {
             info!(cancelled, "Cancelled {cancelled} tasks of pools that were deleted");
         }
         let done = made + dropped + purged + sessions + keys + consumers + cancelled;
+        let done = done + runs + signals;
         let full = |rows: u64| i64::try_from(rows).is_ok_and(|rows| rows >= PURGE_BATCH);
         let more =
-            full(purged) || full(sessions) || full(keys) || full(consumers) || full(cancelled);
+            [purged, sessions, keys, consumers, cancelled, runs, signals].into_iter().any(full);
         Ok(if more { TickOutcome::now(done) } else { TickOutcome::idle(done) })
     }
 }

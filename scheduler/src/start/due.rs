@@ -86,6 +86,6 @@ impl Loops {
     }
 }
 
-fn quick(interval: Duration) -> TickPolicy {
+pub(super) fn quick(interval: Duration) -> TickPolicy {
     TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(interval) }
 }

@@ -8,7 +8,7 @@ use super::record::{TaskRecord, TaskRow};
 use crate::connect::ApiDb;
 use crate::statement::{named, patient};
 use crate::{MOST_READ, PageOf, StoreError, TenantScope};
-use domain::id::{ScheduleId, TaskId};
+use domain::id::{ScheduleId, TaskId, WorkflowRunId};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
@@ -29,6 +29,8 @@ pub struct TaskFilter {
     pub labels: Vec<LabelFilter>,
     /// Made by this schedule.
     pub schedule: Option<ScheduleId>,
+    /// Of this workflow run.
+    pub workflow_run: Option<WorkflowRunId>,
     /// Submitted at or after this.
     pub created_from: Option<Timestamp>,
     /// Submitted before this.
@@ -55,13 +57,13 @@ const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_milli
     s.created_at, t.run_at, t.start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
-    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on,
+    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
     s.schedule_name, coalesce(s.due_at, s.run_at) as due_at, s.version";
 const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
     t.ports, t.state::text, '' as run, s.retry, s.labels::text,
     s.created_at, t.run_at, t.start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
-    t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on,
+    t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
     s.schedule_name, coalesce(s.due_at, s.run_at) as due_at, s.version";
 
 /// Those of the first page, see [`find_page`].
@@ -142,12 +144,13 @@ impl TaskFilter {
     /// Whether rows may have to be passed over to find one that fits.
     fn may_fit_few(&self) -> bool {
         let Self { states, tier, name, labels, schedule, .. } = self;
-        let Self { created_from, created_before, ended_from, .. } = self;
+        let Self { workflow_run, created_from, created_before, ended_from, .. } = self;
         !states.is_empty()
             || tier.is_some()
             || name.is_some()
             || !labels.is_empty()
             || schedule.is_some()
+            || workflow_run.is_some()
             || created_from.is_some()
             || created_before.is_some()
             || ended_from.is_some()
@@ -261,6 +264,9 @@ fn push_conditions(query: &mut QueryBuilder<Postgres>, filter: &TaskFilter, tabl
     }
     if let Some(schedule) = filter.schedule {
         query.push(" and s.schedule_id = ").push_bind(schedule.uuid());
+    }
+    if let Some(run) = filter.workflow_run {
+        query.push(" and s.run_id = ").push_bind(run.uuid());
     }
     if let Some(from) = filter.created_from {
         query.push(" and s.created_at >= ").push_bind(from);

@@ -35,7 +35,7 @@ pub(super) async fn get_in(
                 s.created_at as "created_at!", t.run_at, t.start_deadline, t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
-                null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent, s.schedule_id, s.rerun_of, s.depends_on,
+                null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
                 s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!"
             from task t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
@@ -54,7 +54,7 @@ pub(super) async fn get_in(
                 s.created_at as "created_at!", t.run_at, t.start_deadline, t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
-                t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on,
+                t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
                 s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!"
             from task_history t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s

@@ -5,7 +5,7 @@ use crate::task::spec;
 use crate::task::submit::{Created, NewTask};
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::dependency::Dependencies;
-use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId, TenantId};
+use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId, TenantId, WorkflowRunId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, Labels, RetryPolicy, Run, State};
 use domain::time::Timestamp;
@@ -81,6 +81,10 @@ pub struct TaskRecord {
     pub rerun_of: Option<TaskId>,
     /// The tasks that it waits for, or waited for.
     pub depends_on: Option<Dependencies>,
+    /// The workflow run that it is of.
+    pub workflow_run: Option<WorkflowRunId>,
+    /// Its node there.
+    pub node: Option<String>,
     /// The name that the schedule had then.
     pub schedule_name: Option<String>,
     /// The due time it is for: of the fire that made it, else when it was first due. Retries do not change it.
@@ -126,6 +130,8 @@ impl TaskRecord {
             traceparent: task.traceparent.clone(),
             rerun_of: task.rerun_of,
             depends_on: task.depends_on.clone(),
+            workflow_run: task.node.as_ref().map(|node| node.run),
+            node: task.node.as_ref().map(|node| node.node.clone()),
             schedule: task.schedule.as_ref().map(|fired| fired.schedule),
             schedule_name: task.schedule.as_ref().map(|fired| fired.name.clone()),
             due_at: task.schedule.as_ref().map_or(created.run_at, |fired| fired.due_at),
@@ -183,6 +189,8 @@ pub(super) struct TaskRow {
     pub schedule_id: Option<Uuid>,
     pub rerun_of: Option<Uuid>,
     pub depends_on: Option<String>,
+    pub run_id: Option<Uuid>,
+    pub node: Option<String>,
     pub schedule_name: Option<String>,
     pub due_at: Timestamp,
     pub version: i64,
@@ -237,6 +245,8 @@ impl TryFrom<TaskRow> for TaskRecord {
             schedule: row.schedule_id.map(ScheduleId),
             rerun_of: row.rerun_of.map(TaskId),
             depends_on: spec::depends_on(row.depends_on.as_deref()),
+            workflow_run: row.run_id.map(WorkflowRunId),
+            node: row.node,
             schedule_name: row.schedule_name,
             due_at: row.due_at,
             version: row.version,

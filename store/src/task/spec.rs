@@ -39,6 +39,6 @@ pub(crate) fn depends_on(json: Option<&str>) -> Option<Dependencies> {
 }
 
 /// The labels of a task; none where they cannot be read.
-pub(super) fn labels(json: Option<&str>) -> Labels {
+pub(crate) fn labels(json: Option<&str>) -> Labels {
     json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }

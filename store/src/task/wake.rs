@@ -32,7 +32,7 @@ pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, 
         r#"select tenant_id, id, state::text as "state!",
                 (expire_if_late and first_started_at is null and start_deadline < now()) as "expires!", doomed_by
             from task
-            where session_id is null and wake_at <= now() and state <> 'queued'
+            where session_id is null and wake_at <= now() and state <> 'queued' and (gate is null or needs is not null)
             order by wake_at limit $1"#,
         limit
     );
@@ -105,7 +105,7 @@ pub async fn due_within(
         r#"select tenant_id, id, wake_at as "wake_at!" from task
             where session_id is null and wake_at > now() - interval '1 second'
                 and wake_at <= now() + $1 * interval '1 millisecond' and state in ('scheduled', 'retrying') and state <> 'queued'
-                and needs is null
+                and needs is null and gate is null
             order by wake_at limit $2"#,
         millis(window) as f64,
         limit

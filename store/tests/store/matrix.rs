@@ -3,12 +3,12 @@
 use crate::support::{Leader, Owned, Put, World, ended, outcome_of};
 use domain::epoch::Epoch;
 use domain::id::NodeId;
-use domain::task::{AttemptOutcome, Dispatch, Event, State, next};
+use domain::task::{AttemptOutcome, Dispatch, Event, NoopRun, Run, State, next};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::transition::{
-    self, CancelAnswer, Claim, DoomedTask, FailedAttempt, LapsedLease, SessionEpoch,
-    TransitionResult,
+    self, CancelAnswer, Claim, DoomedTask, FailedAttempt, LapsedLease, PreparedTask, SessionEpoch,
+    TransitionResult, WaitOver,
 };
 
 /// What a statement answered, whatever its form.
@@ -91,10 +91,33 @@ impl Stage {
                 let doomed = DoomedTask { tenant: put.tenant, task: put.task, parent: put.task };
                 Told::Moved(transition::skipped(&world.scheduler, &[doomed]).await.unwrap())
             }
-            Event::RunNow | Event::MarkedSucceeded | Event::Recalled | Event::Postponed => {
-                self.lever(event, put).await
+            Event::Prepared | Event::PrepareFailed | Event::WaitOver => {
+                self.gate(event, put).await
             }
+            Event::RunNow
+            | Event::MarkedSucceeded
+            | Event::Recalled
+            | Event::Postponed
+            | Event::Rejected => self.lever(event, put).await,
         }
+    }
+
+    /// What comes of a gate.
+    async fn gate(&self, event: Event, put: &Put) -> Told {
+        let (db, tenant, task) = (&self.world.scheduler, put.tenant, put.task);
+        let why = || "why".to_owned();
+        let run = Run::Noop(NoopRun { sleep: Duration::ZERO });
+        let moved = match event {
+            Event::Prepared => {
+                transition::prepared(db, &[PreparedTask { tenant, task, run }]).await
+            }
+            Event::PrepareFailed => transition::prepare_failed(db, &[(tenant, task, why())]).await,
+            _ => {
+                let over = WaitOver { tenant, task, result: Some("1".to_owned()), reason: why() };
+                transition::wait_over(db, "closed", &[over]).await
+            }
+        };
+        Told::Moved(moved.unwrap())
     }
 
     /// What the owner does by hand.
@@ -106,6 +129,7 @@ impl Stage {
                 transition::marked_succeeded(db, &scope, put.task, "by hand").await
             }
             Event::Recalled => transition::recalled(db, &scope, put.task).await,
+            Event::Rejected => transition::rejected(db, &scope, put.task, "why").await,
             _ => transition::postponed(db, &scope, put.task).await,
         };
         Told::Moved(u64::from(moved.unwrap()))
@@ -137,7 +161,11 @@ impl Stage {
             | Event::RunNow
             | Event::MarkedSucceeded
             | Event::Recalled
-            | Event::Postponed => Told::Moved(u64::from(to.is_some())),
+            | Event::Postponed
+            | Event::Prepared
+            | Event::PrepareFailed
+            | Event::WaitOver
+            | Event::Rejected => Told::Moved(u64::from(to.is_some())),
             Event::CancelRequested => Told::Cancel(match (state, to) {
                 (_, Some(State::Cancelled)) => CancelAnswer::Cancelled,
                 (_, Some(_)) => CancelAnswer::Requested,
@@ -158,6 +186,10 @@ impl Stage {
             Event::Expired if !state.is_terminal() => world.make_late(put.task).await,
             Event::Released => world.make_child(put.task).await,
             Event::Skipped => world.doom(put.task).await,
+            Event::Prepared | Event::PrepareFailed | Event::WaitOver => {
+                world.give_gate(put.task, "closed").await;
+            }
+            Event::Rejected => world.give_gate(put.task, "waiting").await,
             _ => {}
         }
         if event == Event::Postponed && !state.is_terminal() {

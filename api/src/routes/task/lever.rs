@@ -83,7 +83,10 @@ pub(super) fn refused(lever: Lever, refusal: Refusal) -> Problem {
 
 const fn sentence(lever: Lever, refusal: Refusal) -> &'static str {
     match (lever, refusal) {
-        (_, Refusal::Waiting) => {
+        (Lever::RunNow | Lever::Change | Lever::MarkSucceeded, Refusal::Waiting) => {
+            "The task waits for its items, a signal or a person, and not for a time. Send the signal, approve it, or use `mark-succeeded`."
+        }
+        (Lever::Retry | Lever::Rerun, Refusal::Waiting) => {
             "The task waits, and no attempt of it has failed. To start it without waiting for its time, use `run-now`."
         }
         (Lever::RunNow, Refusal::Running) => "The task is already running.",

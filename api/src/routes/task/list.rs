@@ -41,6 +41,7 @@ pub const DOC: Doc = Doc {
             text: "Schedule that created the task, by name, or by id also for a deleted one",
             form: Form::Text,
         },
+        Param { name: "workflow_run", text: "Workflow run that the task is of", form: Form::Text },
         Param {
             name: "created_from",
             text: "Submitted at or after this time (RFC 3339)",
@@ -111,10 +112,6 @@ fn includes_run(query: &mut Query) -> Result<bool, Problem> {
 }
 
 fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
-    if query.one("workflow")?.is_some() {
-        let detail = "`workflow` is not available yet";
-        return Err(Problem::at(Code::NotAvailable, "query:workflow", detail));
-    }
     let mut states = Vec::new();
     for text in query.all("state") {
         for name in text.split(',') {
@@ -136,6 +133,7 @@ fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
         name: query.one("name")?,
         labels,
         schedule: None,
+        workflow_run: query.parsed("workflow_run", "the id of a workflow run")?,
         created_from,
         created_before,
         ended_from: None,
@@ -180,11 +178,13 @@ fn context(filter: &TaskFilter) -> Context {
     labels.dedup();
     let states = states.join(",");
     let schedule = filter.schedule.map(|id| id.to_string());
+    let run = filter.workflow_run.map(|id| id.to_string());
     let parts = [
         states,
         some(filter.tier.map(Tier::as_str)),
         some(filter.name.as_deref()),
         some(schedule.as_deref()),
+        some(run.as_deref()),
         time(filter.created_from),
         time(filter.created_before),
     ];

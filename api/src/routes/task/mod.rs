@@ -1,10 +1,12 @@
 //! What one can do with tasks.
 
+pub mod approve;
 pub mod attempts;
 pub mod batch;
 pub mod cancel;
 pub mod change;
 pub mod chunk;
+mod decide;
 pub mod explain;
 pub mod follow;
 pub mod get;
@@ -16,6 +18,7 @@ mod log_range;
 pub mod logs;
 pub mod mark_succeeded;
 mod raw_logs;
+pub mod reject;
 pub mod rerun;
 pub mod result;
 pub mod retry;

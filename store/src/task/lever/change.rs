@@ -58,6 +58,9 @@ pub async fn change(
         if let Err(refusal) = Effect::of(Lever::Change, stood.state) {
             return Ok(ChangeAnswer::Refused(refusal));
         }
+        if stood.is_held {
+            return Ok(ChangeAnswer::Refused(Refusal::Waiting));
+        }
         let Some(before) = get_in(&mut tx, scope, task).await? else {
             return Ok(ChangeAnswer::NotFound);
         };

@@ -103,6 +103,10 @@ pub async fn pull(
             return Ok(Once::Done(LeverAnswer::NotFound));
         };
         let effect = match Effect::of(pull.lever.lever(), stood.state) {
+            // Time is not what it waits for.
+            Ok(Effect::DueNow) if stood.is_held => {
+                return Ok(Once::Done(LeverAnswer::Refused(Refusal::Waiting)));
+            }
             Ok(Effect::NewTask) => return Ok(Once::Done(LeverAnswer::NewTask)),
             Ok(effect) => effect,
             Err(refusal) => return Ok(Once::Done(LeverAnswer::Refused(refusal))),

@@ -17,6 +17,8 @@ pub(super) struct Standing {
     pub failures: u32,
     /// It waits for others.
     pub waits: bool,
+    /// It waits for its items, a signal or a person.
+    pub is_held: bool,
     /// The database's time.
     pub now: Timestamp,
 }
@@ -28,15 +30,16 @@ pub(super) async fn standing(
     task: TaskId,
 ) -> Result<Option<Standing>, StoreError> {
     let live = sqlx::query!(
-        r#"select t.state::text as "state!", t.run_at, t.failures, now() as "now!", t.needs is not null as "waits!"
+        r#"select t.state::text as "state!", t.run_at, t.failures, now() as "now!", t.needs is not null as "waits!",
+                coalesce(t.gate in ('items', 'waiting'), false) as "is_held!"
             from task t where t.tenant_id = $1 and t.id = $2 for update"#,
         scope.tenant().uuid(),
         task.uuid()
     );
     if let Some(row) = named("lever.lock", live.fetch_optional(&mut *tx)).await? {
         let (state, failures) = (read(task, row.state)?, row.failures.unsigned_abs());
-        let (run_at, waits, now) = (row.run_at, row.waits, row.now);
-        return Ok(Some(Standing { state, run_at, failures, waits, now }));
+        let (run_at, waits, is_held, now) = (row.run_at, row.waits, row.is_held, row.now);
+        return Ok(Some(Standing { state, run_at, failures, waits, is_held, now }));
     }
     // What is not alive now never will be again.
     let ended = sqlx::query!(
@@ -49,7 +52,8 @@ pub(super) async fn standing(
         return Ok(None);
     };
     let (state, failures) = (read(task, row.state)?, row.failures.unsigned_abs());
-    Ok(Some(Standing { state, run_at: row.run_at, failures, waits: false, now: row.now }))
+    let (run_at, now) = (row.run_at, row.now);
+    Ok(Some(Standing { state, run_at, failures, waits: false, is_held: false, now }))
 }
 
 fn read(task: TaskId, state: String) -> Result<State, StoreError> {

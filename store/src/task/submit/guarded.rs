@@ -27,7 +27,7 @@ pub(super) async fn insert(
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::submission[], $2::submission_links[]) with ordinality i
+                from unnest($1::submission[], $2::task_links[]) with ordinality i
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -37,15 +37,17 @@ pub(super) async fn insert(
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
-                    name_key, driver, unique_key, needs, undecided, release_delay_ms, doomed_by, children, wake_at)
+                    name_key, driver, unique_key, needs, undecided, release_delay_ms, doomed_by, children, run_id, gate, wake_at)
                 select i.tenant_id, i.id,
-                    i.pool, (case when i.needs is null and i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
+                    i.pool,
+                    (case when i.needs is null and i.gate is null and i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
                     i.tier::task_tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
                     i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,
                     i.priority, i.flexible, i.concurrency_key, i.strand, coalesce(hashtextextended(i.name, 0), 0), i.driver,
                     i.unique_key, i.needs, i.undecided, i.release_delay_ms, i.doomed_by, i.children,
+                    i.run_id, case when i.gate is not null then 'closed' end,
                     case when i.needs is not null then case when i.doomed_by is not null then i.created_at end
-                        when i.run_at > i.created_at then i.run_at
+                        when i.gate is not null or i.run_at > i.created_at then i.run_at
                         when i.expire_if_late then i.run_at + i.tolerance_ms * interval '1 millisecond' end
                 from input i
                 where i.key is null or coalesce(i.id in (select k.task_id from keyed k), false)
@@ -55,16 +57,16 @@ pub(super) async fn insert(
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
                     traceparent, key_id, priority, flexible, concurrency_key, schedule_id, due_at, schedule_name,
-                    rerun_of, depends_on)
+                    rerun_of, depends_on, run_id, node, gate)
                 select i.id, i.tenant_id, i.created_at, i.run_at, i.name, i.run, i.retry, i.labels::jsonb, i.tolerance_ms,
                     i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key, i.schedule_id, i.due_at,
-                    i.schedule_name, i.rerun_of, i.depends_on
+                    i.schedule_name, i.rerun_of, i.depends_on, i.run_id, i.node, i.gate
                 from input i where coalesce(i.id in (select l.id from live l), false)
             )
             select i.created_at as "created_at!", i.run_at as "run_at!",
                 i.run_at + i.tolerance_ms * interval '1 millisecond' as "start_deadline!",
                 i.key is null or coalesce(i.id in (select k.task_id from keyed k), false) as "key_is_new!",
-                coalesce(i.id in (select l.id from live l), false) as "stored!", i.needs is not null as "waits!"
+                coalesce(i.id in (select l.id from live l), false) as "stored!", i.needs is not null or i.gate is not null as "waits!"
             from input i order by i.ordinality"#,
         &rows as &[SubmittedTask<'_>],
         links as &[TaskLinks]

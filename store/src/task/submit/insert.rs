@@ -46,5 +46,6 @@ fn needs_guard(tasks: &[NewTask]) -> bool {
             || task.idempotency.is_some()
             || task.rerun_of.is_some()
             || task.depends_on.is_some()
+            || task.node.is_some()
     })
 }

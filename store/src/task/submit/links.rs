@@ -2,11 +2,11 @@
 
 use super::NewTask;
 use crate::rows::row_of;
-use domain::dependency::{Dependencies, Edge};
+use domain::dependency::{Condition, Dependencies, Edge};
 use domain::time::millis;
 use uuid::Uuid;
 
-/// A row of `submission_links`, in the order of its columns.
+/// A row of `task_links`, in the order of its columns.
 #[derive(Debug, Clone, Default, sqlx::Encode)]
 pub(super) struct TaskLinks {
     rerun_of: Option<Uuid>,
@@ -16,8 +16,11 @@ pub(super) struct TaskLinks {
     doomed_by: Option<Uuid>,
     children: Option<i64>,
     depends_on: Option<String>,
+    run_id: Option<Uuid>,
+    node: Option<String>,
+    gate: Option<String>,
 }
-row_of!("submission_links": TaskLinks);
+row_of!("task_links": TaskLinks);
 
 /// What a new task waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub(super) enum Wait {
 impl TaskLinks {
     /// Of `task`, which `wait`s, and which so many edges name as their parent.
     pub(super) fn of(task: &NewTask, wait: Wait, children: i64) -> Self {
+        let node = task.node.as_ref();
+        let children = children + i64::from(node.is_some_and(|node| node.item_of.is_some()));
         let text = |depends_on: &Dependencies| serde_json::to_string(depends_on).ok();
         let counts = match wait {
             Wait::None => None,
@@ -47,6 +52,9 @@ impl TaskLinks {
             doomed_by: counts.and_then(|(_, parent)| parent),
             children: (children > 0).then_some(children),
             depends_on: task.depends_on.as_ref().and_then(text),
+            run_id: node.map(|node| node.run.uuid()),
+            node: node.map(|node| node.node.clone()),
+            gate: node.and_then(|node| serde_json::to_string(node.gate.as_ref()?).ok()),
         }
     }
 }
@@ -63,6 +71,18 @@ pub(super) struct NewEdge {
 row_of!("new_edge": NewEdge);
 
 impl NewEdge {
+    /// The edge from `item` to the task that waits for it.
+    pub(super) fn of_item(item: &NewTask) -> Option<Self> {
+        let child = item.node.as_ref()?.item_of?;
+        Some(Self {
+            tenant_id: item.tenant.uuid(),
+            parent_id: item.id.uuid(),
+            child_id: child.uuid(),
+            place: 0,
+            condition: Condition::Finished.into(),
+        })
+    }
+
     /// The edge at `place` of `child`.
     pub(super) fn of(child: &NewTask, place: usize, edge: &Edge) -> Self {
         Self {

@@ -19,10 +19,11 @@ pub(in crate::task) use row::strand;
 use crate::idempotency::IdempotencyKey;
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::dependency::Dependencies;
-use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
+use domain::id::{PoolName, ScheduleId, TaskId, TenantId, WorkflowRunId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State, TaskSpec};
 use domain::time::Timestamp;
+use domain::workflow::Gate;
 use std::time::Duration;
 
 /// A task to store. Everything in it has been validated.
@@ -72,10 +73,25 @@ pub struct NewTask {
     pub schedule: Option<FiredBy>,
     /// The task that it runs again.
     pub rerun_of: Option<TaskId>,
+    /// The node of a workflow run that it is.
+    pub node: Option<NodeTask>,
     /// The tasks that it waits for: of the same call, or stored before. Its delay counts from its release.
     pub depends_on: Option<Dependencies>,
     /// Makes repeating safe.
     pub idempotency: Option<IdempotencyKey>,
+}
+
+/// What the task of a workflow's node has that others do not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeTask {
+    /// The run.
+    pub run: WorkflowRunId,
+    /// The node's name; of an item of `for_each`, with its place, such as `resize[3]`.
+    pub node: String,
+    /// What it waits for besides its parents.
+    pub gate: Option<Gate>,
+    /// Of an item: the task that waits for it.
+    pub item_of: Option<TaskId>,
 }
 
 /// A schedule, and which of its due times a task is for.

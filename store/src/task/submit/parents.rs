@@ -29,9 +29,11 @@ pub(super) async fn insert(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
-    if tasks.iter().all(|task| task.depends_on.is_none()) {
+    let is_item = |task: &NewTask| task.node.as_ref().is_some_and(|node| node.item_of.is_some());
+    if tasks.iter().all(|task| task.depends_on.is_none() && !is_item(task)) {
         let all: Vec<&NewTask> = tasks.iter().collect();
-        let links: Vec<TaskLinks> = if tasks.iter().any(|task| task.rerun_of.is_some()) {
+        let is_linked = |task: &NewTask| task.rerun_of.is_some() || task.node.is_some();
+        let links: Vec<TaskLinks> = if tasks.iter().any(is_linked) {
             tasks.iter().map(|task| TaskLinks::of(task, Wait::None, 0)).collect()
         } else {
             Vec::new()
@@ -113,6 +115,7 @@ async fn store(
                 parents.undecided(task).map(|(place, edge)| NewEdge::of(task, place, edge)),
             );
         }
+        new_edges.extend(NewEdge::of_item(task));
     }
     if new_edges.is_empty() {
         return Ok(answers);

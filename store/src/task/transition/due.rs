@@ -22,7 +22,7 @@ pub async fn due(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, 
                     then t.start_deadline end
                 from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id and t.state in ('scheduled', 'retrying')
-                    and t.run_at <= now() and t.needs is null
+                    and t.run_at <= now() and t.needs is null and t.gate is null
                 returning t.tenant_id, t.id, t.attempt, t.state
             )",
             changes: "select tenant_id, id, attempt, state, null, null::integer, null::uuid from moved",

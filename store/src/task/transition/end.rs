@@ -18,11 +18,11 @@
 /// Children of the tasks that end are released by [`release_children`]; a parent with more than 500 of them is left to the scheduler.
 macro_rules! end_tasks {
     (
-        of waiting: $delete:literal, state: $state:literal, reason: $reason:literal, $(moved: $moved:literal,)?
-        answer: $answer:literal, $($argument:tt)*
+        of waiting: $delete:literal, state: $state:literal, reason: $reason:literal, $(results: $results:literal,)?
+        $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ($state, "failures", "first_started_at", $reason, "null"), (), ($($moved)?), $answer,
+            $delete, ($state, "failures", "first_started_at", $reason, "null"), (), ($($results)?), ($($moved)?), $answer,
             $($argument)*
         )
     };
@@ -31,13 +31,13 @@ macro_rules! end_tasks {
         $(results: $results:literal,)? $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases $($results)?), ($($moved)?), $answer,
+            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases), ($($results)?), ($($moved)?), $answer,
             $($argument)*
         )
     };
     (
         $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal),
-        ($($leases:literal $($results:literal)?)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
+        ($($leases:literal)?), ($($results:literal)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
     ) => {
         $crate::task::transition::release::release_children!(
             $delete
@@ -60,12 +60,12 @@ macro_rules! end_tasks {
                         (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
                     exit_code, signal, reason, stdout, stderr
                 from " + $leases + "
-            )"
+            )")?
             $(+ ", result as (
                 insert into task_result (tenant_id, task_id, attempt, value, bytes, finished_at)
                 select tenant_id, id, attempt, " + $results + ", octet_length(" + $results + "), greatest(now(), placed_at)
                 from gone where " + $results + " is not null
-            )")?)?
+            )")?
             // Edges that were stored while this statement waited for their parent are not seen by it, but counted in the parent's row.
             + ", parent as (
                 select tenant_id, id, children, (" + $state + ")::task_state as ended from gone where children > 0
@@ -78,6 +78,11 @@ macro_rules! end_tasks {
                 select p.tenant_id, p.id, p.ended from parent p
                 left join (select parent_id, count(*) as decided from edge group by parent_id) e on e.parent_id = p.id
                 where p.children > coalesce(e.decided, 0)
+            ), tally as (
+                insert into workflow_tally (tenant_id, run_id, ended, failed)
+                select g.tenant_id, g.run_id, count(*), count(*) filter (where g.ended not in ('succeeded', 'skipped'))
+                from (select tenant_id, run_id, (" + $state + ")::task_state as ended from gone where run_id is not null) g
+                group by g.tenant_id, g.run_id
             )"
             // Whatever else happens at an end is one more part here, which reads `gone`.
             ,

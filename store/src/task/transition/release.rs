@@ -10,7 +10,7 @@ pub(super) const PIECE: i64 = 500;
 
 /// A checked query that begins with `$text` (`with …`) and decides the edges of `$edges`, a `select` of the tenant, the parent, the child,
 /// the condition and the state in which the parent ended. Children that need no more become ready, or are due later; those of which too few
-/// edges are left wait for the scheduler, which skips them. `$changes`, where it is given, are other changes of tasks' states, as [`change_tasks`] takes them.
+/// edges are left wait for the scheduler, which skips them; those with a gate, too, which it opens. `$changes`, where it is given, are other changes of tasks' states, as [`change_tasks`] takes them.
 macro_rules! release_children {
     (
         $text:literal $(+ $more_text:literal)*, edges: $edges:literal $(+ $more_edges:literal)*,
@@ -25,6 +25,7 @@ macro_rules! release_children {
                     select d.tenant_id, d.parent_id, d.child_id, case d.condition
                         when 'succeeded' then d.ended = 'succeeded'
                         when 'failed' then d.ended in ('failed', 'aborted', 'killed', 'expired')
+                        when 'expired' then d.ended = 'expired'
                         when 'skipped_ok' then d.ended in ('succeeded', 'skipped')
                         else true end as holds
                     from (" + $edges $(+ $more_edges)* + ") d(tenant_id, parent_id, child_id, condition, ended)) e
@@ -34,7 +35,8 @@ macro_rules! release_children {
                     needs = case when t.needs > d.held then t.needs - d.held end,
                     undecided = case when t.needs > d.held then t.undecided - d.parents end,
                     doomed_by = case when t.needs > d.held and t.undecided - d.parents < t.needs - d.held then coalesce(t.doomed_by, d.broken) end,
-                    state = (case when t.needs > d.held or t.run_at > now() or t.release_delay_ms > 0 then 'scheduled' else 'ready' end)::task_state,
+                    state = (case when t.needs > d.held or t.gate is not null or t.run_at > now() or t.release_delay_ms > 0
+                        then 'scheduled' else 'ready' end)::task_state,
                     run_at = case when t.needs > d.held then t.run_at
                         else greatest(t.run_at, now() + t.release_delay_ms * interval '1 millisecond') end,
                     start_deadline = case when t.needs > d.held then t.start_deadline
@@ -43,6 +45,7 @@ macro_rules! release_children {
                         when t.needs > d.held then case when t.undecided - d.parents < t.needs - d.held then now() end
                         when t.run_at > now() or t.release_delay_ms > 0
                             then greatest(t.run_at, now() + t.release_delay_ms * interval '1 millisecond')
+                        when t.gate is not null then now()
                         when t.expire_if_late then now() + (t.start_deadline - t.run_at) end
                 from decided d
                 where t.tenant_id = any (array[d.tenant_id]) and t.id = d.child_id and t.needs > 0

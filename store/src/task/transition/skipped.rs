@@ -1,4 +1,4 @@
-//! `skipped`: too few of a task's parents can still end as its edges ask; it ends.
+//! `skipped`: too few of a task's parents can still end as its edges ask, or its `if` does not hold; it ends.
 //!
 //! The end of the last of these parents has marked it. Its own children are decided in the same statement, so that a long chain is
 //! skipped one level after the other, each by a statement of its own.
@@ -8,6 +8,8 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
 use domain::id::{TaskId, TenantId};
+use sqlx::PgConnection;
+use uuid::Uuid;
 
 /// A task that is to be skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,21 +36,40 @@ pub async fn skipped(db: &SchedulerDb, tasks: &[DoomedTask]) -> Result<u64, Stor
     };
     let reasons: Vec<_> = sorted.iter().map(reason).collect();
     repeated(|| async {
+        let mut connection = db.pool().acquire().await?;
+        skip(&mut connection, (&tenants, &ids, &reasons)).await
+    })
+    .await
+}
+
+/// The same for tasks whose gate says so, in the transaction that opens it; each with why.
+pub(crate) async fn skipped_in(
+    tx: &mut PgConnection,
+    tasks: &[(TenantId, TaskId, String)],
+) -> Result<u64, StoreError> {
+    let tenants: Vec<_> = tasks.iter().map(|(tenant, ..)| tenant.uuid()).collect();
+    let ids: Vec<_> = tasks.iter().map(|(_, task, _)| task.uuid()).collect();
+    let reasons: Vec<_> = tasks.iter().map(|(.., reason)| reason.clone()).collect();
+    skip(tx, (&tenants, &ids, &reasons)).await
+}
+
+async fn skip(
+    connection: &mut PgConnection,
+    (tenants, ids, reasons): (&[Uuid], &[Uuid], &[String]),
+) -> Result<u64, StoreError> {
         let query = end_tasks!(
             of waiting: "with gone as (
                 delete from task t using unnest($1::uuid[], $2::uuid[], $3::text[]) as i(tenant_id, id, reason)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
-                    and t.state = 'scheduled' and t.doomed_by is not null
+                    and t.state = 'scheduled' and (t.doomed_by is not null or (t.gate = 'closed' and t.needs is null))
                 returning t.*, i.reason
             )",
             state: "'skipped'",
             reason: "reason",
             answer: "select from gone",
-            &tenants,
-            &ids,
-            &reasons
+            tenants,
+            ids,
+            reasons
         );
-        Ok(named("skipped", query.execute(db.pool())).await?.rows_affected())
-    })
-    .await
+        Ok(named("skipped", query.execute(connection)).await?.rows_affected())
 }

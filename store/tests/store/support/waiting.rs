@@ -27,6 +27,15 @@ impl World {
         .await;
     }
 
+    /// Gives a scheduled task a gate.
+    pub async fn give_gate(&self, task: TaskId, gate: &str) {
+        let (id, run) = (task.uuid(), TaskId::fresh().uuid());
+        self.sql(format!(
+            "update task set run_id = '{run}', gate = '{gate}', wake_at = now() where id = '{id}' and state = 'scheduled'"
+        ))
+        .await;
+    }
+
     /// Marks a scheduled task as one that is to be skipped.
     pub async fn doom(&self, task: TaskId) {
         let id = task.uuid();

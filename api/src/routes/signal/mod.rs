@@ -1,0 +1,3 @@
+//! `/v1/signals`: what nodes of workflows wait for that comes from outside.
+
+pub mod send;

@@ -1,0 +1,70 @@
+//! `GET /v1/workflow-runs`: a tenant's runs, latest first.
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
+use crate::pagination::{PageRequest, Rest, page_and};
+use crate::problem::{Code, Problem};
+use crate::request::wrong_parameter;
+use crate::workflow::run;
+use api_types::{Page, WorkflowRun};
+use domain::id::WorkflowRunId;
+use domain::workflow::RunState;
+use store::workflow::run::{RunFilter, RunRecord};
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List workflow runs, latest first",
+    query: &[
+        Param {
+            name: "state",
+            text: "State; repeatable, or separated by commas",
+            form: Form::Many(&Form::Schema("WorkflowRunState")),
+        },
+        Param { name: "workflow", text: "Name of the workflow", form: Form::Text },
+        PAGE[0],
+        PAGE[1],
+    ],
+    answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("WorkflowRun") }],
+    problems: &[Code::InvalidParameter, Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<Answer<Page<WorkflowRun>>, Problem> {
+    let mut query = call.query()?;
+    let page = PageRequest::take(&mut query)?;
+    let mut states = Vec::new();
+    for text in query.all("state") {
+        for name in text.split(',') {
+            let wanted = "must be running, cancelling, succeeded, failed, cancelled or expired";
+            let state: RunState = name.parse().map_err(|()| wrong_parameter("state", wanted))?;
+            if !states.contains(&state) {
+                states.push(state);
+            }
+        }
+    }
+    let mut filter = RunFilter { states, workflow: query.one("workflow")?, before: None };
+    query.finish()?;
+    let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
+    filter.before = page.after_id(sealer, tenant, context)?.map(WorkflowRunId);
+    let (db, scope) = (&call.state.api, call.scope());
+    let found = store::workflow::run::list(db, &scope, &filter, page.limit + 1).await?;
+    let seal = |id: WorkflowRunId| sealer.seal(tenant, context, id.uuid().as_bytes());
+    let mut rows = found.rows;
+    let rest = Rest { more: page.cut(&mut rows), stopped_at: found.stopped_at.map(seal) };
+    let show = |record: RunRecord| Ok(run(&record));
+    page_and(rows, rest, show, |record: &RunRecord| record.id, seal).map(Answer::ok)
+}
+
+/// All filters but the cursor itself.
+fn context(filter: &RunFilter) -> Context {
+    let mut states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+    states.sort_unstable();
+    let workflow = filter.workflow.as_ref().map(|name| format!("={name}")).unwrap_or_default();
+    Context::new(List::WorkflowRuns, [states.join(",").as_str(), workflow.as_str()])
+}

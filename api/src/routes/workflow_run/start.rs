@@ -1,0 +1,84 @@
+//! `POST /v1/workflow-runs`: start a run of a stored workflow, or of a definition that comes with it.
+
+use super::begin::{Begun, begin, run_of};
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
+use crate::problem::{Code, FieldError, Problem};
+use crate::routes::workflow::{checked, no_such_workflow};
+use api_types::WorkflowRun;
+use api_types::request::NewWorkflowRun;
+use domain::workflow::{MAX_INPUT, Plan};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use store::workflow::run::NewRun;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Start a workflow run",
+    description: "All of its tasks are stored durably before the response. Counts as one submit. With `workflow`, the latest version is \
+                  run.",
+    request: Some("WorkflowRunStart"),
+    answers: &[AnswerDoc { status: 201, text: "The run", content: Content::Json("WorkflowRun") }],
+    answer_headers: &[AnswerHeader::Location],
+    problems: &[
+        Code::NotFound,
+        Code::Conflict,
+        Code::ValidationFailed,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::OutcomeUnknown,
+    ],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with the definition or the input; `not_found` for a workflow of no such name; as [`begin`].
+pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
+    call.caller.require_active()?;
+    call.query()?.finish()?;
+    let asked: NewWorkflowRun<Box<RawValue>> = call.parsed().await?;
+    let (workflow, plan) = match (asked.workflow, asked.definition) {
+        (Some(name), None) => stored(&call, name).await?,
+        (None, Some(definition)) => {
+            let text = definition.get().as_bytes().to_vec();
+            (None, checked(&call, text, "/definition").await?.plan)
+        }
+        _ => {
+            let detail = "must have exactly one of `workflow` and `definition`";
+            return Err(Problem::at(Code::ValidationFailed, "", detail));
+        }
+    };
+    let input = asked.input.as_ref().map(Value::to_string);
+    if input.as_ref().is_some_and(|input| input.len() > MAX_INPUT) {
+        let detail = format!("must have {MAX_INPUT} bytes at most");
+        return Err(Problem::at(Code::ValidationFailed, "/input", detail));
+    }
+    let value = asked.input.unwrap_or_default();
+    let bytes = plan.nodes.len() * 1024;
+    let plan = call.reading(bytes, move || with_input(plan, &value)).await?;
+    let of = run_of(&call, Begun { workflow, plan, input });
+    begin(&call, NewRun::new(of)).await
+}
+
+async fn stored(call: &Call, name: String) -> Result<(Option<(String, i64)>, Plan), Problem> {
+    let found = store::workflow::get(&call.state.api, &call.scope(), &name).await?;
+    let record = found.ok_or_else(|| no_such_workflow().called(&name))?;
+    let (version, bytes) = (record.version, record.plan.len());
+    let plan = call.reading(bytes, move || Ok(record.plan()?)).await?;
+    Ok((Some((name, version)), plan))
+}
+
+fn with_input(plan: Plan, input: &Value) -> Result<Plan, Problem> {
+    /// Mistakes that are named in one answer.
+    const MOST: usize = 32;
+    plan.with_input(input).map_err(|problems| {
+        let errors = problems.into_iter().take(MOST).map(|problem| FieldError {
+            detail: problem.to_string(),
+            pointer: format!("/input{}", problem.pointer),
+        });
+        Problem::with_errors(Code::ValidationFailed, errors.collect())
+    })
+}

@@ -1,0 +1,13 @@
+//! Workflows in JSON: whether a definition makes sense (`check`), what a node reads of others (`source`), what is shown (`view`).
+
+mod check;
+mod graph;
+mod node;
+mod offline;
+mod source;
+mod view;
+
+pub use check::{Checked, check};
+pub use graph::graph;
+pub use offline::check_offline;
+pub use view::{run, workflow};

@@ -1,0 +1,49 @@
+//! Workflows and runs as they are shown.
+
+use crate::problem::{Code, Problem};
+use api_types::{RawJson, TaskWarning, Workflow, WorkflowRun};
+use store::workflow::WorkflowRecord;
+use store::workflow::run::RunRecord;
+
+/// A workflow.
+///
+/// # Errors
+/// `internal` where it was stored by no release of Berth.
+pub fn workflow(record: WorkflowRecord, warnings: Vec<TaskWarning>) -> Result<Workflow, Problem> {
+    Ok(Workflow {
+        name: record.name,
+        version: record.version,
+        nodes: record.nodes.unsigned_abs(),
+        definition: RawJson::parse(&record.definition).ok_or_else(internal)?,
+        created_at: record.created_at,
+        updated_at: record.updated_at,
+        updated_by: record.updated_by.into(),
+        warnings,
+    })
+}
+
+/// A run.
+#[must_use]
+pub fn run(record: &RunRecord) -> WorkflowRun {
+    WorkflowRun {
+        id: record.id,
+        workflow: record.workflow.clone(),
+        version: record.version,
+        state: record.state.into(),
+        tasks: record.total.unsigned_abs(),
+        ended: record.ended.unsigned_abs(),
+        failed: record.failed.unsigned_abs(),
+        input: record.input.as_deref().and_then(RawJson::parse),
+        labels: record.labels.clone(),
+        created_at: record.created_at,
+        deadline_at: record.deadline_at,
+        finished_at: record.finished_at,
+        reason: record.reason.clone(),
+        rerun_of: record.rerun_of,
+        started_by: record.started_by.clone().into(),
+    }
+}
+
+fn internal() -> Problem {
+    Problem::new(Code::Internal, Code::Internal.advice())
+}

@@ -1,0 +1,12 @@
+//! Definitions: kept under their names, each change a version on. A run has a copy, so that a change touches no run.
+
+mod delete;
+mod list;
+mod put;
+mod record;
+
+pub use delete::{DeleteAnswer, delete};
+pub use list::{get, list};
+pub use put::{PutAnswer, PutWorkflow, put};
+pub use record::WorkflowRecord;
+pub(super) use record::read_plan;

@@ -1,0 +1,147 @@
+//! Opens gates.
+
+use super::expand::expand;
+use super::gather::gather;
+use super::read::{GatedTask, Key, RunOfGates, lock, results, runs};
+use super::wait::{Waiting, begin};
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::{named, repeated};
+use crate::task::transition::{
+    PreparedTask, WaitOver, expired, prepare_failed_in, prepared_in, skipped_in, wait_over_in,
+};
+use domain::id::{TaskId, TenantId};
+use domain::workflow::Opening;
+use sqlx::PgConnection;
+
+/// What one call did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OpenedGates {
+    /// Gates that were read.
+    pub read: u64,
+    /// Tasks that are ready now, with the items of `for_each`.
+    pub ready: u64,
+    /// Tasks that ended.
+    pub ended: u64,
+    /// Tasks that wait for a signal or a person now.
+    pub waiting: u64,
+}
+
+/// What is to be done with the tasks of one call.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    pub prepared: Vec<PreparedTask>,
+    pub skipped: Vec<(TenantId, TaskId, String)>,
+    pub failed: Vec<(TenantId, TaskId, String)>,
+    /// Whose gate was closed.
+    pub over: Vec<WaitOver>,
+    /// Whose items have ended.
+    pub gathered: Vec<WaitOver>,
+    pub waiting: Vec<Waiting>,
+    /// Items that were stored.
+    pub items: u64,
+}
+
+/// Opens up to `limit` gates, and ends up to as many nodes that have waited for long enough. Wake the batcher where tasks are ready, and the
+/// schedulers where some ended.
+///
+/// # Errors
+/// When the database cannot answer; then nothing was opened.
+pub async fn open_gates(db: &SchedulerDb, limit: i64) -> Result<OpenedGates, StoreError> {
+    let mut opened = repeated(|| async {
+        let mut tx = named("begin", db.pool().begin()).await?;
+        let tasks = lock(&mut tx, limit).await?;
+        if tasks.is_empty() {
+            return Ok(OpenedGates::default());
+        }
+        let opened = open(&mut tx, &tasks).await?;
+        named("commit", tx.commit()).await?;
+        Ok(opened)
+    })
+    .await?;
+    let query = sqlx::query!(
+        "select tenant_id, id from task
+            where gate = 'waiting' and gate is not null and needs is null and wake_at <= now() order by wake_at limit $1",
+        limit
+    );
+    let late = named("gate.late", query.fetch_all(db.pool())).await?;
+    if !late.is_empty() {
+        let keys: Vec<_> =
+            late.into_iter().map(|row| (TenantId(row.tenant_id), TaskId(row.id))).collect();
+        opened.ended += expired(db, &keys).await?;
+        opened.read += keys.len() as u64;
+    }
+    Ok(opened)
+}
+
+async fn open(tx: &mut PgConnection, tasks: &[GatedTask]) -> Result<OpenedGates, StoreError> {
+    let mut runs = runs(&mut *tx, tasks).await?;
+    // Those of stopped runs are left to be cancelled.
+    let of_runs: Vec<(&GatedTask, RunOfGates)> =
+        tasks.iter().filter_map(|task| Some((task, *runs.get(&task.run)?))).collect();
+    let results = results(&mut *tx, &of_runs).await?;
+    let mut moves = Moves::default();
+    for (task, run) in &of_runs {
+        let (tenant, id) = task.key;
+        if task.is_gathering {
+            gather(&mut *tx, task, *run, &mut moves).await?;
+            continue;
+        }
+        let Some((what, gate)) = &task.spec else {
+            let why = "what it runs was stored by another version of Berth".to_owned();
+            moves.failed.push((tenant, id, why));
+            continue;
+        };
+        let room = runs.get(&task.run).map_or(0, |run| run.room);
+        let result = |of: TaskId| results.get(&(tenant, of));
+        match gate.open(what, usize::try_from(room).unwrap_or(0), result) {
+            Opening::Run(run) => moves.prepared.push(PreparedTask { tenant, task: id, run }),
+            Opening::Skip(why) => moves.skipped.push((tenant, id, why)),
+            Opening::Fail(why) => moves.failed.push((tenant, id, why)),
+            Opening::TimeOver => moves.over.push(over(task.key, None, "its time came")),
+            Opening::Wait { signal, expires } => {
+                moves.waiting.push(Waiting { key: task.key, signal, expires });
+            }
+            Opening::Each(items) if items.is_empty() => {
+                moves.over.push(over(task.key, Some("[]".to_owned()), "its `for_each` has no items"));
+            }
+            Opening::Each(items) => {
+                let stored = expand(&mut *tx, task, items).await?;
+                moves.items += stored;
+                if let Some(run) = runs.get_mut(&task.run) {
+                    run.room -= i64::try_from(stored).unwrap_or(i64::MAX);
+                }
+            }
+        }
+    }
+    let read = tasks.len() as u64;
+    Ok(OpenedGates { read, ..apply(tx, moves).await? })
+}
+
+pub(super) fn over((tenant, task): Key, result: Option<String>, reason: &str) -> WaitOver {
+    WaitOver { tenant, task, result, reason: reason.to_owned() }
+}
+
+async fn apply(tx: &mut PgConnection, mut moves: Moves) -> Result<OpenedGates, StoreError> {
+    let mut opened = OpenedGates { ready: moves.items, ..OpenedGates::default() };
+    if !moves.waiting.is_empty() {
+        let (waiting, over) = begin(&mut *tx, &moves.waiting).await?;
+        opened.waiting = waiting;
+        moves.over.extend(over);
+    }
+    if !moves.prepared.is_empty() {
+        opened.ready += prepared_in(&mut *tx, &moves.prepared).await?;
+    }
+    if !moves.skipped.is_empty() {
+        opened.ended += skipped_in(&mut *tx, &moves.skipped).await?;
+    }
+    if !moves.failed.is_empty() {
+        opened.ended += prepare_failed_in(&mut *tx, &moves.failed).await?;
+    }
+    for (gate, over) in [("closed", moves.over), ("items", moves.gathered)] {
+        if !over.is_empty() {
+            opened.ended += wait_over_in(&mut *tx, gate, &over).await?;
+        }
+    }
+    Ok(opened)
+}

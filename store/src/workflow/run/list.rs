@@ -1,0 +1,82 @@
+//! A tenant's runs, latest first.
+
+use super::record::{RunRecord, RunRow};
+use crate::connect::ApiDb;
+use crate::statement::patient;
+use crate::{MOST_READ, PageOf, StoreError, TenantScope};
+use domain::id::WorkflowRunId;
+use domain::workflow::RunState;
+
+/// Which runs. Everything left out means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// In one of these states.
+    pub states: Vec<RunState>,
+    /// Of the definition of this name.
+    pub workflow: Option<String>,
+    /// Older than this one: the cursor.
+    pub before: Option<WorkflowRunId>,
+}
+
+/// The run, with its plan.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn get(
+    db: &ApiDb,
+    scope: &TenantScope,
+    id: WorkflowRunId,
+) -> Result<Option<RunRecord>, StoreError> {
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let query = sqlx::query_as!(
+        RunRow,
+        "select tenant_id, id, workflow, version, state, input, plan, tasks, total, ended, failed, labels::text, created_at, deadline_at,
+                finished_at, reason, rerun_of, tasks_since, started_by
+            from workflow_run where tenant_id = $1 and id = $2",
+        scope.tenant().uuid(),
+        id.uuid()
+    );
+    let row = patient("run.get", query.fetch_optional(&mut *tx)).await?;
+    row.map(TryInto::try_into).transpose()
+}
+
+/// Runs without their plans, tasks and inputs, latest first, at most `limit`.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn list(
+    db: &ApiDb,
+    scope: &TenantScope,
+    filter: &RunFilter,
+    limit: u32,
+) -> Result<PageOf<RunRecord, WorkflowRunId>, StoreError> {
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let before = filter.before.map(|id| id.uuid());
+    let bound = sqlx::query_scalar!(
+        "select id from workflow_run where tenant_id = $1 and ($2::uuid is null or id < $2) order by id desc offset $3 limit 1",
+        scope.tenant().uuid(),
+        before,
+        MOST_READ - 1
+    );
+    let bound = patient("run.bound", bound.fetch_optional(&mut *tx)).await?;
+    let states: Vec<String> = filter.states.iter().map(|state| state.as_str().to_owned()).collect();
+    let query = sqlx::query_as!(
+        RunRow,
+        r#"select tenant_id, id, workflow, version, state, null::text as input, '' as "plan!", '{}'::uuid[] as "tasks!", total, ended, failed,
+                labels::text, created_at, deadline_at, finished_at, reason, rerun_of, tasks_since, started_by
+            from workflow_run
+            where tenant_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id >= $3)
+                and (cardinality($4::text[]) = 0 or state = any ($4)) and ($5::text is null or workflow = $5)
+            order by id desc limit $6"#,
+        scope.tenant().uuid(),
+        before,
+        bound,
+        &states,
+        filter.workflow.as_deref(),
+        i64::from(limit)
+    );
+    let rows = patient("run.list", query.fetch_all(&mut *tx)).await?;
+    let rows: Vec<RunRecord> =
+        rows.into_iter().map(RunRecord::try_from).collect::<Result<_, _>>()?;
+    Ok(PageOf::until(bound.map(WorkflowRunId), rows, limit))
+}
