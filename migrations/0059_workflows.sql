@@ -227,9 +227,10 @@ begin
     grant select on public.workflow_items to berth_api;
     grant select, insert, delete on public.workflow_items to berth_scheduler;
     grant insert on public.workflow_tally to berth_api, berth_rm;
-    grant select, insert, delete on public.workflow_tally to berth_scheduler;
+    -- To lock them: `for update` asks for it.
+    grant select, insert, update, delete on public.workflow_tally to berth_scheduler;
     grant select, insert, update on public.workflow_signal to berth_api;
-    grant select, delete on public.workflow_signal to berth_scheduler;
+    grant select, update, delete on public.workflow_signal to berth_scheduler;
     grant insert (tenant_id, key, running) on public.concurrency_limit to berth_submit;
     grant delete on public.concurrency_limit to berth_scheduler;
     grant insert on public.task_result to berth_api;
