@@ -27,7 +27,7 @@ pub struct Limit {
     pub unit: &'static str,
     /// What it may be.
     pub range: LimitRange,
-    /// Whether each plan that is sent must name it. Absent, the others are off or 0.
+    /// Whether each plan that is sent must name it. Absent, the others have their default.
     pub required: bool,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for LimitRange {
     }
 }
 
-/// The table of limits: `name: type = default, range, unit`. `#[serde(default)]` marks one that a plan that is sent may leave out.
+/// The table of limits: `name: type = default, range, unit`. `#[serde(default)]` marks one that a plan that is sent may leave out: that it has been sent without until now.
 macro_rules! limits {
     ($(
         $(#[doc = $text:literal])+
@@ -89,12 +89,39 @@ macro_rules! limits {
     )+) => {
         /// The limits of a plan, as they are sent and shown. [`PlanLimits::default`] is the plan `default` of a new installation.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
+        #[serde(try_from = "SentLimits")]
         pub struct PlanLimits {$(
             $(#[doc = $text])+
-            $(#[serde($absent)])?
             pub $name: $kind,
         )+}
+
+        /// Limits as they are sent.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct SentLimits {$(
+            #[serde(default)]
+            $name: Option<$kind>,
+        )+}
+
+        impl TryFrom<SentLimits> for PlanLimits {
+            type Error = String;
+
+            fn try_from(sent: SentLimits) -> Result<Self, String> {
+                let usual = Self::default();
+                Ok(Self {$(
+                    $name: match sent.$name {
+                        Some(given) => given,
+                        None => {
+                            const ABSENT: &[&str] = &[$(stringify!($absent))?];
+                            if ABSENT.is_empty() {
+                                return Err(concat!("missing field `", stringify!($name), "`").to_owned());
+                            }
+                            usual.$name
+                        }
+                    },
+                )+})
+            }
+        }
 
         impl Default for PlanLimits {
             fn default() -> Self {
@@ -162,12 +189,16 @@ limits! {
     /// Schedules that are not finished.
     schedules: u32 = 10_000, whole(0, 10_000_000), "SCHEDULES";
     /// Workflow definitions.
+    #[serde(default)]
     workflows: u32 = 1_000, whole(0, 1_000_000), "WORKFLOWS";
     /// Workflow runs that are not finished.
+    #[serde(default)]
     workflow_runs: u32 = 10_000, whole(0, 10_000_000), "RUNS";
     /// Tasks of one workflow run, with the items of `for_each`.
+    #[serde(default)]
     workflow_tasks: u32 = 20_000, whole(1, 1_000_000), "TASKS";
     /// Signals that are kept.
+    #[serde(default)]
     signals: u32 = 10_000, whole(0, 10_000_000), "SIGNALS";
     /// Largest body of one task, bytes.
     payload_bytes: u32 = 16_777_216, whole(1024, 16_777_216), "BYTES";
@@ -335,12 +366,10 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_described_by_a_sentence_and_one_that_may_be_left_out_is_off_or_0_by_default() {
+    fn a_limit_is_described_by_a_sentence() {
         let values = PlanLimits::default().values();
         for limit in LIMITS {
             assert!(limit.text.ends_with('.') && !limit.text.starts_with(' '), "{}", limit.text);
-            let off = [json!(false), json!(0)].contains(&values[limit.name]);
-            assert!(limit.required || off, "{}", limit.name);
         }
         assert_eq!(values.len(), LIMITS.len());
         assert_eq!(Value::Object(values), json!(PlanLimits::default()));

@@ -9,7 +9,7 @@ use domain::audit::AuditAction;
 use serde_json::{Value, json};
 
 /// Every route that changes something, but submits and cancels, and the action under which the audit tells of it.
-const AUDITED: [(&str, AuditAction); 49] = [
+const AUDITED: [(&str, AuditAction); 57] = [
     ("key.create", AuditAction::KeyCreate),
     ("key.rotate", AuditAction::KeyRotate),
     ("key.revoke", AuditAction::KeyRevoke),
@@ -29,6 +29,14 @@ const AUDITED: [(&str, AuditAction); 49] = [
     ("task.run_now", AuditAction::TaskRunNow),
     ("task.mark_succeeded", AuditAction::TaskMarkSucceeded),
     ("task.change", AuditAction::TaskChange),
+    ("task.approve", AuditAction::TaskApprove),
+    ("task.reject", AuditAction::TaskReject),
+    ("workflow.put", AuditAction::WorkflowPut),
+    ("workflow.delete", AuditAction::WorkflowDelete),
+    ("workflow_run.start", AuditAction::WorkflowRunStart),
+    ("workflow_run.rerun", AuditAction::WorkflowRunStart),
+    ("workflow_run.cancel", AuditAction::WorkflowRunCancel),
+    ("signal.send", AuditAction::SignalSend),
     ("concurrency.put", AuditAction::ConcurrencyPut),
     ("concurrency.delete", AuditAction::ConcurrencyDelete),
     ("schedule.put", AuditAction::SchedulePut),
@@ -375,6 +383,51 @@ async fn a_schedule(watch: &mut Watch<'_>) {
     watch.none(&ask(server, &server.key, "DELETE", path, Value::Null).await).await;
 }
 
+/// A workflow is stored, changed, run, cancelled, run again and deleted; a signal is sent, and a person decides.
+async fn a_workflow(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let path = "/v1/workflows/audited";
+    let put = async |node: &str| {
+        let body = json!({"nodes": {node: {"task": {"run": {"noop": {}}}}}});
+        ask(server, &server.key, "PUT", path, body).await
+    };
+    let row = watch.one(&put("a").await).await;
+    assert_eq!(row["target"], json!({"kind": "workflow", "id": "audited"}));
+    assert_eq!((&row["before"], &row["after"]), (&Value::Null, &json!({"version": 1, "nodes": 1})));
+    watch.none(&put("a").await).await;
+    watch.none(&put("a b").await).await;
+    let row = watch.one(&put("b").await).await;
+    assert_eq!((&row["before"]["version"], &row["after"]["version"]), (&json!(1), &json!(2)));
+    watch.actions.pop();
+    let once = [("Idempotency-Key", "run")];
+    let spec = json!({"workflow": "audited"}).to_string();
+    let started = server.post_with("/v1/workflow-runs", &once, &spec).await;
+    let row = watch.one(&started).await;
+    assert_eq!(row["after"], json!({"workflow": "audited", "nodes": 1, "rerun_of": null}));
+    watch.none(&server.post_with("/v1/workflow-runs", &once, &spec).await).await;
+    watch.none(&server.post("/v1/workflow-runs", r#"{"workflow":"none"}"#).await).await;
+    let run = format!("/v1/workflow-runs/{}", started.json()["id"].as_str().unwrap());
+    watch.none(&server.post(&format!("{run}/rerun"), "").await).await;
+    watch.one(&server.post(&format!("{run}/cancel"), "").await).await;
+    watch.none(&server.post(&format!("{run}/cancel"), "").await).await;
+    let ended = server.ended_run().await;
+    watch.seen = watch.rows().await.len();
+    watch.one(&server.post(&format!("/v1/workflow-runs/{ended}/rerun"), "").await).await;
+    let row = watch.one(&server.post("/v1/signals/a%2Fb", r#"{"payload":"hunter2"}"#).await).await;
+    assert_eq!(row["target"], json!({"kind": "signal", "id": "a/b"}));
+    for decision in ["approve", "reject"] {
+        let task = server.waiting().await;
+        let path = format!("/v1/tasks/{task}/{decision}");
+        let row = watch.one(&server.post(&path, r#"{"note":"because"}"#).await).await;
+        assert_eq!((&row["target"]["id"], &row["after"]["note"]), (&json!(task), &json!("because")));
+        watch.none(&server.post(&path, "").await).await;
+    }
+    watch.one(&ask(server, &server.key, "DELETE", path, Value::Null).await).await;
+    watch.none(&ask(server, &server.key, "DELETE", path, Value::Null).await).await;
+    let all = server.db.sql("select a::text from audit a").await.unwrap();
+    assert!(!all.contains("hunter"), "no payload in the audit");
+}
+
 /// What a token that comes twice ends is told once.
 async fn a_stolen_token(watch: &mut Watch<'_>) {
     let server = watch.server;
@@ -414,6 +467,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     a_limit(&mut watch).await;
     levers(&mut watch).await;
     a_schedule(&mut watch).await;
+    a_workflow(&mut watch).await;
     let user_id = users(&mut watch).await;
     sign_ins(&mut watch, &user_id).await;
     a_stolen_token(&mut watch).await;

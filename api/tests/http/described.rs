@@ -258,6 +258,11 @@ fn body(endpoint: &Endpoint) -> String {
             json!({"from": "2020-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z", "dry_run": true})
         }
         "schedule.pause" => json!({"reason": "for a test"}),
+        "workflow.put" => workflow(),
+        "workflow_run.start" => json!({"definition": workflow(), "input": {"list": [1, 2], "key": "k"}}),
+        "workflow_run.rerun" => json!({"nodes": ["a"], "below": true}),
+        "signal.send" => json!({"payload": {"a": [1]}, "keep": "1h"}),
+        "task.approve" | "task.reject" => json!({"note": "for a test"}),
         "concurrency.put" => json!({"running": 3}),
         "key.create" => json!({"name": "n", "scopes": ["read"], "expires_in": "24h"}),
         "key.rotate" => json!({"overlap": "1h"}),
@@ -277,6 +282,20 @@ fn body(endpoint: &Endpoint) -> String {
         _ => return String::new(),
     };
     json.to_string()
+}
+
+/// A workflow with everything that there is.
+fn workflow() -> Value {
+    json!({"description": "d", "defaults": {"tier": "basic", "retry": {"backoff": "constant"}}, "deadline": "1h",
+        "max_parallel": 3, "labels": {"team": "media"}, "nodes": {
+        "a": {"task": {"run": {"command": {"argv": ["true"], "env": {"A": {"$input": "/key"}}}}}},
+        "b": {"after": ["a", {"node": "w", "on": "expired"}], "join": "any", "if": {"$from": "a", "eq": 1},
+            "task": {"run": {"command": {"argv": ["true", {"$from": "a", "pointer": "/x"}]}}}},
+        "c": {"after": ["a"], "for_each": {"$input": "/list"}, "task": {"run": {"command": {"argv": ["true", {"$item": ""}]}}}},
+        "w": {"wait": {"signal": {"$input": "/key"}, "expires": "1h"}},
+        "p": {"wait": {"approval": true}},
+        "t": {"wait": {"delay": "1s"}},
+    }})
 }
 
 /// Holds an answer against its operation.
@@ -411,6 +430,15 @@ async fn each_example_is_what_its_schema_says_and_is_taken() {
                     let task = server.post("/v1/tasks", task).await.json()["id"].clone();
                     let target = format!("/v1/tasks/{}/rerun", task.as_str().unwrap());
                     server.post(&target, example.to_string()).await
+                }
+                "WorkflowDefinition" => {
+                    server.put_as(&server.key, "/v1/workflows/e", &[], example.to_string()).await
+                }
+                "WorkflowRunStart" => {
+                    let path = "/v1/workflows/load";
+                    let made = server.put_as(&server.key, path, &[], crate::server::WORKFLOW).await;
+                    assert_eq!(made.status, 201);
+                    server.post("/v1/workflow-runs", example.to_string()).await
                 }
                 "TaskChange" => {
                     let target = format!("/v1/tasks/{}", server.noop().await);

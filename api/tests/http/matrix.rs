@@ -4,11 +4,11 @@
 //! fails. What is compared is whole answers, to the byte but the request id.
 
 use crate::client::{Answer, request};
-use crate::server::{ALL_SCOPES, SCHEDULE, Server};
+use crate::server::{ALL_SCOPES, SCHEDULE, Server, WORKFLOW};
 use crate::users::{server, sign_in, signed_in, user};
 use api::routes::table::{Access, Endpoint, TABLE};
 use domain::access::{OperatorScope, Permission, PermissionSet, Role, ScopeSet};
-use domain::id::{SignInId, TaskId, TenantId, UserId};
+use domain::id::{SignInId, TaskId, TenantId, UserId, WorkflowRunId};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ struct Asker {
 /// Every role and kind of key of the tenant.
 async fn askers(server: &Server) -> Vec<Asker> {
     let mut all = Vec::new();
-    for scopes in [&ALL_SCOPES[..], &["read"], &["submit"], &["admin"]] {
+    for scopes in [&ALL_SCOPES[..], &["read"], &["submit"], &["approve"], &["admin"]] {
         let credential = server.new_key(server.tenant, scopes).await;
         let may = ScopeSet::from_names(scopes).permissions().with(PermissionSet::OF_EVERYBODY);
         let ended = SignInId::fresh().to_string();
@@ -73,6 +73,13 @@ async fn ids(server: &Server, path: &str, theirs: &Theirs) -> [String; 3] {
             );
             server.db.sql(&sql).await.unwrap();
             [theirs.task.clone(), TaskId::fresh().to_string(), own]
+        }
+        "workflow-runs" => {
+            let own = server.run().await;
+            let hex = own.trim_start_matches("run_");
+            let sql = format!("delete from task where run_id = '{hex}'; delete from workflow_run where id = '{hex}'");
+            server.db.sql(&sql).await.unwrap();
+            [theirs.run.clone(), WorkflowRunId::fresh().to_string(), own]
         }
         "keys" => {
             let own = server.key_id().await;
@@ -116,6 +123,7 @@ async fn operators_things(server: &Server, path: &str) -> [String; 3] {
 struct Theirs {
     admin: String,
     task: String,
+    run: String,
     key: String,
     user: String,
     sign_in: String,
@@ -158,13 +166,21 @@ impl Theirs {
             let fired = server.post_as(&admin, "/v1/schedules/theirs/trigger", &[], "").await;
             assert_eq!(fired.status, 201, "{fired:?}");
         }
+        let mut run = String::new();
+        for name in ["theirs", "theirs.too"] {
+            let path = format!("/v1/workflows/{name}");
+            assert_eq!(server.put_as(&admin, &path, &[], WORKFLOW).await.status, 201);
+            let start = json!({"workflow": name}).to_string();
+            let made = server.post_as(&admin, "/v1/workflow-runs", &[], start).await;
+            run = made.json()["id"].as_str().unwrap().to_owned();
+        }
         let mut cursors = Vec::new();
         for list in lists(&task) {
             let page = server.get_as(&admin, &format!("{list}?limit=1")).await.json();
             cursors.push(page["next_cursor"].as_str().unwrap().to_owned());
         }
         let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-        Self { task, user, sign_in: text(&sign_in["id"]), key: text(&key["id"]), cursors, admin }
+        Self { task, run, user, sign_in: text(&sign_in["id"]), key: text(&key["id"]), cursors, admin }
     }
 }
 
@@ -245,6 +261,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "task.mark_succeeded" => r#"{"note":"n"}"#,
         "task.change" => r#"{"priority":1}"#,
         "schedule.put" => SCHEDULE,
+        "workflow.put" => WORKFLOW,
         "schedule.backfill" => BACKFILL,
         _ => "",
     }
@@ -356,7 +373,8 @@ async fn a_key_that_another_tenant_limits_is_a_key_like_any_other_to_everybody()
     let limits = "select string_agg(tenant_id::text || key || running, ' ' order by key) from concurrency_limit";
     let before = server.db.sql(limits).await.unwrap();
     let mut asked = 0;
-    for endpoint in TABLE.iter().filter(|endpoint| endpoint.path.contains("{key}")) {
+    let of_limits = |endpoint: &&Endpoint| endpoint.path.starts_with("/v1/concurrency-limits/{key}");
+    for endpoint in TABLE.iter().filter(of_limits) {
         let Access::Tenant(needed, _) = endpoint.access else { panic!("{endpoint:?}") };
         for asker in &askers {
             let mut answers = Vec::new();
@@ -460,6 +478,54 @@ async fn a_schedule_that_another_tenant_has_is_one_that_nobody_has_to_everybody(
 }
 
 #[tokio::test]
+async fn a_workflow_and_a_signal_of_another_tenant_are_those_that_nobody_has_to_everybody() {
+    let server = server().await;
+    let theirs = Theirs::make(&server).await;
+    let askers = askers(&server).await;
+    let before = fingerprint(&server).await;
+    let mut asked = 0;
+    let run = TABLE.iter().find(|endpoint| endpoint.name == "workflow_run.start").unwrap();
+    let of_one = |endpoint: &&Endpoint| endpoint.path.starts_with("/v1/workflows/{name}");
+    for endpoint in TABLE.iter().filter(of_one).filter(|e| e.name != "workflow.put").chain([run]) {
+        let Access::Tenant(needed, _) = endpoint.access else { panic!("{endpoint:?}") };
+        for asker in &askers {
+            let mut answers = Vec::new();
+            for name in ["theirs", "nobodys"] {
+                let target = endpoint.path.replace("{name}", name);
+                let answer = if endpoint.name == run.name {
+                    let body = json!({"workflow": name}).to_string();
+                    server.post_as(&asker.credential, &target, &[], body).await
+                } else {
+                    ask(&server, endpoint, &target, &asker.credential).await
+                };
+                answers.push(shown_but(&answer, name));
+                asked += 1;
+            }
+            assert_eq!(answers[0], answers[1], "{endpoint:?} for {}", asker.name);
+            let wanted = if asker.may.contains(needed) { 404 } else { 403 };
+            assert_eq!(answers[0].0, wanted, "{endpoint:?} for {}", asker.name);
+        }
+    }
+    assert_eq!(asked, 3 * 2 * askers.len());
+    assert_eq!(fingerprint(&server).await, before, "nothing was changed");
+    // A signal reaches one's own nodes only, and says nothing of others.
+    let waiting = format!(
+        "update task set state = 'scheduled', run_id = gen_random_uuid(), gate = 'waiting', signal_key = 'go' where id = '{}'",
+        theirs.task.trim_start_matches("task_")
+    );
+    server.db.sql(&waiting).await.unwrap();
+    for key in ["go", "nobodys"] {
+        let sent = server.post(&format!("/v1/signals/{key}"), "").await;
+        assert_eq!((sent.status, &sent.json()["nodes"]), (200, &json!(0)), "{sent:?}");
+    }
+    let path = format!("/v1/tasks/{}", theirs.task);
+    assert_eq!(server.get_as(&theirs.admin, &path).await.json()["state"], "scheduled");
+    let sent = server.post_as(&theirs.admin, "/v1/signals/go", &[], "").await;
+    assert_eq!(sent.json()["nodes"], 1);
+    assert_eq!(server.get_as(&theirs.admin, &path).await.json()["state"], "succeeded");
+}
+
+#[tokio::test]
 async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is() {
     let server = server().await;
     let theirs = Theirs::make(&server).await;
@@ -474,7 +540,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
             assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{list}");
         }
     }
-    assert_eq!(theirs.cursors.len(), 9);
+    assert_eq!(theirs.cursors.len(), 11);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);
@@ -515,6 +581,12 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
             serde_json::from_str(BACKFILL).unwrap(),
         ),
         (own, "POST", "/v1/schedules/s/pause".to_owned(), json!({})),
+        (own, "PUT", "/v1/workflows/w".to_owned(), serde_json::from_str(WORKFLOW).unwrap()),
+        (own, "POST", "/v1/workflow-runs".to_owned(), json!({"workflow": "w"})),
+        (own, "POST", format!("/v1/workflow-runs/{}/rerun", server.ended_run().await), json!({})),
+        (own, "POST", "/v1/signals/k".to_owned(), json!({"payload": 1})),
+        (own, "POST", format!("{task}/approve"), json!({})),
+        (own, "POST", format!("{task}/reject"), json!({})),
         (users, "POST", "/v1/sessions/password".to_owned(), password),
         (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
         (platform, "POST", format!("{tenant}/keys"), json!({"name": "n", "scopes": ["read"]})),
@@ -572,6 +644,7 @@ async fn every_verb_on_every_path_does_what_the_table_declares_for_every_credent
     let keys = [
         ("read", key(&["read"]).await),
         ("submit", key(&["submit"]).await),
+        ("approve", key(&["approve"]).await),
         ("admin", key(&["admin"]).await),
     ];
     let paths: BTreeSet<&str> = TABLE.iter().map(|endpoint| endpoint.path).collect();

@@ -15,7 +15,7 @@ use store::operator_key::NewOperatorKey;
 use store::tenant::{Created, NewTenant};
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 
-pub const ALL_SCOPES: [&str; 3] = ["read", "submit", "admin"];
+pub const ALL_SCOPES: [&str; 4] = ["read", "submit", "approve", "admin"];
 const HASH_SECRET: &str = "f3a9c1e07b5d42688e61d0c4ab927f35";
 
 /// A running API with one tenant and a key that may do everything.
@@ -180,9 +180,12 @@ impl Server {
     /// A path with parts that exist, made for this call: it may be asked to end them.
     pub async fn filled(&self, path: &str) -> String {
         let path = path.replace("{file}", "swagger-ui.css");
-        let path = match path.starts_with("/v1/schedules/{name}") {
-            true => path.replace("{name}", &self.schedule().await),
-            false => path.replace("{name}", "free"),
+        let path = if path.starts_with("/v1/schedules/{name}") {
+            path.replace("{name}", &self.schedule().await)
+        } else if path.starts_with("/v1/workflows/{name}") {
+            path.replace("{name}", &self.workflow().await)
+        } else {
+            path.replace("{name}", "free")
         };
         if path.starts_with("/v1/admin/pools/") {
             let free = "insert into pool (name) values ('free') on conflict do nothing";
@@ -206,7 +209,12 @@ impl Server {
             }
             // Of those that wait none has failed.
             "tasks" if path.ends_with("/retry") => self.cancelled().await,
+            "tasks" if path.ends_with("/approve") || path.ends_with("/reject") => {
+                self.waiting().await
+            }
             "tasks" => self.noop().await,
+            "workflow-runs" if path.ends_with("/rerun") => self.ended_run().await,
+            "workflow-runs" => self.run().await,
             "keys" => self.key_id().await,
             "users" => self.user_id().await,
             // Those of others are not found; that one's own are is in `users`.
@@ -251,6 +259,49 @@ impl Server {
         name
     }
 
+    /// The name of a fresh workflow of the tenant.
+    pub async fn workflow(&self) -> String {
+        let name = format!("w{}", domain::id::ScheduleId::fresh().uuid().simple());
+        let made = self.put_as(&self.key, &format!("/v1/workflows/{name}"), &[], WORKFLOW).await;
+        assert_eq!(made.status, 201, "{made:?}");
+        name
+    }
+
+    /// The id of a fresh workflow run of the tenant.
+    pub async fn run(&self) -> String {
+        let made = self.post("/v1/workflow-runs", format!(r#"{{"definition":{WORKFLOW}}}"#)).await;
+        assert_eq!(made.status, 201, "{made:?}");
+        made.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The id of a workflow run whose tasks have failed.
+    pub async fn ended_run(&self) -> String {
+        let id = self.run().await;
+        let hex = id.trim_start_matches("run_");
+        let columns = "tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at, start_deadline, cap_ms, \
+                       failures, max_attempts, expire_if_late, at_most_once";
+        let sql = format!(
+            "with gone as (delete from task where run_id = '{hex}' returning *)
+            insert into task_history ({columns}, state, attempt, first_started_at, finished_at)
+            select {columns}, 'failed', 1, now(), now() from gone;
+            delete from task_edge;
+            update workflow_run set state = 'failed', ended = total, failed = total, finished_at = now() where id = '{hex}'"
+        );
+        self.db.sql(&sql).await.unwrap();
+        id
+    }
+
+    /// The id of a task that waits for a person.
+    pub async fn waiting(&self) -> String {
+        let id = self.noop().await;
+        let hex = id.trim_start_matches("task_");
+        let sql = format!(
+            "update task set state = 'scheduled', run_id = gen_random_uuid(), gate = 'waiting', wake_at = null where id = '{hex}'"
+        );
+        self.db.sql(&sql).await.unwrap();
+        id
+    }
+
     /// Puts JSON with further headers.
     pub async fn put_as(
         &self,
@@ -293,6 +344,9 @@ pub const NOOP: &str = r#"{"run":{"noop":{}}}"#;
 /// A schedule that is due in years only.
 pub const SCHEDULE: &str = r#"{"timing":{"specs":[{"yearly":{"on":["02-29"],"at":["12:00"]}}],"start_at":"2090-01-01T00:00:00Z"},
     "task":{"run":{"noop":{}}}}"#;
+
+/// A workflow of two nodes.
+pub const WORKFLOW: &str = r#"{"nodes":{"a":{"task":{"run":{"noop":{}}}},"b":{"after":["a"],"task":{"run":{"noop":{}}}}}}"#;
 
 pub fn secret() -> SecretString {
     SecretString::from(HASH_SECRET.to_owned())

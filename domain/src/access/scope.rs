@@ -142,7 +142,7 @@ mod tests {
             let one = !nobodys.contains(&permission) && !everybodys;
             assert_eq!(held, usize::from(one), "{permission}");
         }
-        let all = ScopeSet::from_names(&["read", "submit", "admin"]);
+        let all = ScopeSet::from_names(&["read", "submit", "approve", "admin"]);
         assert_eq!(all.permissions(), super::super::Role::Admin.permissions());
         assert_eq!(ScopeSet::default().permissions(), PermissionSet::NONE);
     }

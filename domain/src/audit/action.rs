@@ -315,7 +315,8 @@ mod tests {
     /// The names that databases hold: none may change.
     const NAMES: &str = "key.create key.rotate key.revoke user.create user.put user.change user.remove session.accept \
         session.password session.refused session.sign_in session.refresh session.reused session.sign_out session.end \
-        session.sign_up task.retry task.rerun task.run_now task.mark_succeeded task.change concurrency.put concurrency.delete schedule.put schedule.delete schedule.pause schedule.resume \
+        session.sign_up task.retry task.rerun task.run_now task.mark_succeeded task.change task.approve task.reject \
+        workflow.put workflow.delete workflow_run.start workflow_run.cancel signal.send concurrency.put concurrency.delete schedule.put schedule.delete schedule.pause schedule.resume \
         schedule.trigger schedule.backfill tenant.create tenant.put tenant.change tenant.suspend tenant.resume tenant.delete \
         tenant.purge operator_key.create operator_key.rotate operator_key.revoke installation.resume plan.put plan.delete \
         pool.set pool.delete pool.pause pool.resume";

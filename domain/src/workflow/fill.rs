@@ -96,7 +96,7 @@ mod tests {
         let filled = fill(&http, &[("/http/url", &url), ("/http/headers/X-~0~1", &one), ("/http/body", &list)]);
         assert!(filled.is_err(), "`/` is no character of a header's name");
         let filled = fill(&http, &[("/http/url", &url), ("/http/body", &list)]).unwrap();
-        assert_eq!(filled.target().as_deref(), Some("https://b"));
+        assert_eq!(filled.target().as_deref(), Some("https://b:443"));
     }
 
     #[test]

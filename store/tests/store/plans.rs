@@ -15,7 +15,7 @@ use store::TenantScope;
 use store::task::{TaskFilter, find};
 
 /// Tables that grow with the work: nothing may read them whole.
-const LARGE: [&str; 13] = [
+const LARGE: [&str; 18] = [
     "task",
     "task_spec",
     "task_history",
@@ -29,6 +29,11 @@ const LARGE: [&str; 13] = [
     "task_event",
     "task_edge",
     "task_release",
+    "workflow",
+    "workflow_run",
+    "workflow_items",
+    "workflow_tally",
+    "workflow_signal",
 ];
 
 /// The statement from which the batcher chooses.
@@ -128,6 +133,10 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
             vec!["berth_api", "berth_submit", "berth_admin"]
         }
         true if path.components().any(|part| part.as_os_str() == "explain") => vec!["berth_api"],
+        true if path.components().any(|part| part.as_os_str() == "gate") => vec!["berth_scheduler"],
+        true if path.components().any(|part| part.as_os_str() == "workflow") => {
+            vec!["berth_api", "berth_scheduler"]
+        }
         true if path.components().any(|part| part.as_os_str() == "schedule") => vec!["berth_api"],
         true if path.components().any(|part| part.as_os_str() == "fire") => {
             vec!["berth_scheduler"]

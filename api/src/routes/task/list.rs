@@ -236,7 +236,8 @@ mod tests {
             ("created_from=yesterday", "query:created_from"),
             ("created_before=%2B99999-01-01T00:00:00Z", "query:created_before"),
             ("created_before=2900-01-01T00:00:00Z", "query:created_before"),
-            ("workflow=x", "query:workflow"),
+            ("workflow_run=x", "query:workflow_run"),
+            ("workflow_run=task_0190a6f3c1d27a3e8b1f0c2d4e5f6071", "query:workflow_run"),
             ("name=a&name=b", "query:name"),
         ] {
             assert_eq!(parsed(bad).unwrap_err().errors()[0].pointer, pointer, "{bad}");
@@ -250,6 +251,7 @@ mod tests {
             "state=ready",
             "tier=basic",
             "name=basic",
+            "workflow_run=run_0190a6f3c1d27a3e8b1f0c2d4e5f6071",
             "label=a=b",
             "label=a=",
             "name=",

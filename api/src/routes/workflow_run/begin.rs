@@ -3,9 +3,11 @@
 use crate::answer::{Answer, to_json};
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::problem::{Code, Problem, of_write};
+use crate::request::json;
 use crate::task::usable;
 use api_types::WorkflowRun;
 use bus::Topic;
+use domain::id::WorkflowRunId;
 use domain::plan::Quota;
 use domain::time::Timestamp;
 use domain::workflow::{Plan, RunState};
@@ -60,7 +62,10 @@ pub(super) async fn begin(call: &Call, new: NewRun) -> Result<Answer<WorkflowRun
             call.state.bus.wake(Topic::ShardOwner);
             Ok(Answer::replayed(201, body).first().at(format!("/v1/workflow-runs/{}", new.id)))
         }
-        StartAnswer::Replayed(body) => Ok(Answer::replayed(201, body)),
+        StartAnswer::Replayed(body) => {
+            let Stored { id } = json::parse(&body)?;
+            Ok(Answer::replayed(201, body).at(format!("/v1/workflow-runs/{id}")))
+        }
         StartAnswer::KeyReused => Err(key_reused()),
         StartAnswer::QuotaReached => {
             Err(call.state.refusals.used_up(&call.caller, Quota::WorkflowRuns, quota).await)
@@ -71,6 +76,12 @@ pub(super) async fn begin(call: &Call, new: NewRun) -> Result<Answer<WorkflowRun
             Err(Problem::new(Code::Conflict, detail))
         }
     }
+}
+
+/// Of a run that was answered before.
+#[derive(serde::Deserialize)]
+struct Stored {
+    id: WorkflowRunId,
 }
 
 /// Checks that the pools of a plan that was stored before are still pools of its owner.
