@@ -232,7 +232,7 @@ pub struct NewSignal {
     /// What nodes that wait for it return: any JSON, at most 64 KiB. Default: null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
-    /// For how long nodes find it that begin to wait later, at most `"30d"`. Default: `"24h"`.
+    /// For how long nodes find it that begin to wait later, at most `"720h"`. Default: `"24h"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub keep: Option<Given<Duration>>,
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_definition_keeps_the_order_of_its_nodes_and_reads_back_as_written() {
-        let text = r#"{"nodes":{"z":{"task":{"run":{"noop":{}}}},"a":{"wait":{"approval":true,"expires":"1d"},"after":["z",{"node":"y","on":"failed"}],"join":"any"}},"max_parallel":2}"#;
+        let text = r#"{"nodes":{"z":{"task":{"run":{"noop":{}}}},"a":{"wait":{"approval":true,"expires":"24h"},"after":["z",{"node":"y","on":"failed"}],"join":"any"}},"max_parallel":2}"#;
         let read: WorkflowDefinition = serde_json::from_str(text).unwrap();
         let names: Vec<&str> = read.nodes.0.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["z", "a"]);

@@ -38,7 +38,7 @@ const fn may_have(name: &'static str, kind: Kind, text: &'static str) -> Field {
 }
 
 /// Every reason, in the order in which they are told.
-const REASONS: [(&str, &str, &[Field]); 19] = [
+const REASONS: [(&str, &str, &[Field]); 22] = [
     ("due", "Its time has not come.", &[has("at", Time, "When it is due")]),
     (
         "parents",
@@ -52,6 +52,27 @@ const REASONS: [(&str, &str, &[Field]); 19] = [
             ),
             has("waits_for", Parents, "Up to 20 that have not ended, in the order of `depends_on`"),
         ],
+    ),
+    (
+        "items",
+        "It has become tasks, one for each item of its `for_each`, and waits for them.",
+        &[
+            has("items", Whole, "How many there are"),
+            has("open", Whole, "How many have not ended"),
+        ],
+    ),
+    (
+        "signal",
+        "It waits for a signal.",
+        &[
+            has("key", Text, "The signal's key"),
+            may_have("until", Time, "Then it ends as `expired`"),
+        ],
+    ),
+    (
+        "approval",
+        "It waits for a person, who approves or rejects it.",
+        &[may_have("until", Time, "Then it ends as `expired`")],
     ),
     (
         "retry",

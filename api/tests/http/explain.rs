@@ -94,6 +94,14 @@ async fn each_reason_is_told_as_it_is_documented() {
     assert_eq!(documented.told(&server, &later).await, ["due"]);
     let child = submitted(&server, json!({"depends_on": [task]})).await;
     assert_eq!(documented.told(&server, &child).await, ["parents"]);
+    let approval = server.waiting().await;
+    assert_eq!(documented.told(&server, &approval).await, ["approval"]);
+    let signal = server.waiting().await;
+    set(&server, &signal, "signal_key = 'go', wake_at = now() + interval '1 hour'").await;
+    assert_eq!(documented.told(&server, &signal).await, ["signal"]);
+    let items = server.waiting().await;
+    set(&server, &items, "gate = 'items', needs = 2, undecided = 2, release_delay_ms = 0").await;
+    assert_eq!(documented.told(&server, &items).await, ["items"]);
 
     let leased = "session_id = gen_random_uuid(), assignment = 1, placed_at = now(), wake_at = now() + interval '1 minute', attempt = 1";
     for (columns, reason) in [

@@ -54,3 +54,4 @@ mod tries;
 mod turns;
 mod users;
 mod who_am_i;
+mod workflows;

@@ -32,6 +32,15 @@ fn known(reason: &Reason, explanation: &Explanation) -> String {
     match reason {
         Reason::Due { at } => format!("It is due {}.", ahead(*at, now)),
         Reason::Parents(parents) => waits_for(parents),
+        Reason::Items { items, open } => {
+            format!("It has become {items} tasks, of which {open} have not ended.")
+        }
+        Reason::Signal { key, until } => {
+            format!("It waits for the signal `{key}`{}.", until_when(until.as_ref(), now))
+        }
+        Reason::Approval { until } => {
+            format!("It waits for a person to approve or reject it{}.", until_when(until.as_ref(), now))
+        }
         Reason::Retry { at, failures, max_attempts, last_outcome, last_reason } => {
             let outcome = last_outcome.map(|outcome| format!(", the last ended {outcome}"));
             let why = last_reason.as_ref().map(|reason| format!(" ({reason})"));
@@ -130,6 +139,11 @@ fn of_turn(turn: &Turn) -> String {
 }
 
 /// `It waits for 2 of 3 tasks: task_… (running), task_… (ready, to fail).`
+/// When a wait expires.
+fn until_when(until: Option<&Timestamp>, now: Timestamp) -> String {
+    until.map(|until| format!("; it expires {}", ahead(*until, now))).unwrap_or_default()
+}
+
 fn waits_for(parents: &OpenParents) -> String {
     let OpenParents { needs, undecided, waits_for } = parents;
     if undecided < needs {
@@ -177,6 +191,7 @@ pub(super) fn starts(explanation: &Explanation) -> Option<String> {
 const fn unknown(basis: Basis) -> Option<&'static str> {
     Some(match basis {
         Basis::Parents => "The start is not known: other tasks must end first.",
+        Basis::Answer => "It goes on when that comes.",
         Basis::People => "It does not start until this is resolved.",
         Basis::Executors => "It does not start until a suitable executor connects.",
         Basis::Key => {

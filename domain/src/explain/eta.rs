@@ -41,6 +41,8 @@ pub enum Basis {
     Time,
     /// No times: other tasks must end first.
     Parents,
+    /// No times: a signal must come, or a person must decide.
+    Answer,
     /// Its position, and the recent dispatch rate of its tenant.
     Pace,
     /// Execution caps of tasks with its concurrency key: the latest end of one.
@@ -98,7 +100,8 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
         Some(Reason::Due { at: due } | Reason::Retry { at: due, .. }) => {
             Eta { earliest: Some(at.max(*due)), estimate: None, basis: Basis::Time }
         }
-        Some(Reason::Parents(_)) => Eta::unknown(Basis::Parents),
+        Some(Reason::Parents(_) | Reason::Items { .. }) => Eta::unknown(Basis::Parents),
+        Some(Reason::Signal { .. } | Reason::Approval { .. }) => Eta::unknown(Basis::Answer),
         Some(Reason::TenantSuspended { .. } | Reason::PoolPaused(_)) => Eta::unknown(Basis::People),
         Some(Reason::NoExecutor { .. } | Reason::NoDriver { .. } | Reason::TooLarge { .. }) => {
             Eta::unknown(Basis::Executors)

@@ -18,6 +18,25 @@ pub enum Reason {
     },
     /// It waits for other tasks.
     Parents(OpenParents),
+    /// It has become tasks, one for each item of its `for_each`, and waits for them.
+    Items {
+        /// How many of them there are.
+        items: u64,
+        /// How many have not ended.
+        open: u64,
+    },
+    /// It waits for a signal.
+    Signal {
+        /// The signal's key.
+        key: String,
+        /// Then it ends as `expired`.
+        until: Option<Timestamp>,
+    },
+    /// It waits for a person, who approves or rejects it.
+    Approval {
+        /// Then it ends as `expired`.
+        until: Option<Timestamp>,
+    },
     /// An attempt failed or was lost; the next one is due at a set time.
     Retry {
         /// When it is due.
@@ -133,9 +152,12 @@ pub enum Reason {
 
 impl Reason {
     /// Every name, in order.
-    pub const NAMES: [&'static str; 19] = [
+    pub const NAMES: [&'static str; 22] = [
         "due",
         "parents",
+        "items",
+        "signal",
+        "approval",
         "retry",
         "retry_budget",
         "breaker_open",

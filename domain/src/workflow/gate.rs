@@ -195,7 +195,7 @@ fn find<'a>(
 fn named(source: &Source<ParentNode>) -> String {
     let at = |pointer: &str| if pointer.is_empty() { String::new() } else { format!(" at `{pointer}`") };
     match source {
-        Source::Given(_) => "the value of the input".to_owned(),
+        Source::Given(_) => "the given list or value".to_owned(),
         Source::Input(pointer) => format!("the input{}", at(pointer)),
         Source::Node(parent, pointer) => format!("the result of node `{}`{}", parent.node, at(pointer)),
         Source::Item(pointer) => format!("the item{}", at(pointer)),

@@ -35,3 +35,28 @@ pub fn longest_path_first(plan: &Plan) -> Vec<usize> {
     places.sort_by_key(|place| std::cmp::Reverse(longest.get(*place).copied()));
     places
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{After, Node};
+    use super::*;
+    use crate::dependency::{Condition, Join};
+
+    #[test]
+    fn the_longest_path_comes_first_and_a_parent_before_its_children() {
+        // 0 -> 1 -> 3 is 60 + 1 + 10 s, 0 -> 2 -> 3 is 60 + 300 + 10 s; 4 is alone, with 65 s.
+        let node = |name: &str, cap: u64, after: &[usize]| Node {
+            after: after.iter().map(|node| After { node: *node, on: Condition::Succeeded }).collect(),
+            ..Node::noop(name, Duration::from_secs(cap), Join::All)
+        };
+        let nodes = vec![
+            node("a", 60, &[]),
+            node("b", 1, &[0]),
+            node("c", 300, &[0]),
+            node("d", 10, &[1, 2]),
+            node("e", 65, &[]),
+        ];
+        let plan = Plan { nodes, deadline: None, max_parallel: None, labels: Default::default() };
+        assert_eq!(longest_path_first(&plan), [0, 2, 4, 1, 3]);
+    }
+}

@@ -217,3 +217,80 @@ pub fn is_node_name(text: &str) -> bool {
         && text.bytes().all(plain)
         && text.as_bytes()[0].is_ascii_alphanumeric()
 }
+
+#[cfg(test)]
+impl Node {
+    /// A node that does nothing.
+    pub(super) fn noop(name: &str, cap: Duration, join: Join) -> Self {
+        let task = serde_json::json!({"pool": "default", "resources": crate::resources::Tier::Basic.resources(),
+            "run": {"noop": {}}, "delay_tolerance": "0s", "execution_cap": crate::time::format_duration(cap), "expire_if_late": false,
+            "priority": 0, "flexible": false, "max_attempts": 1, "delivery": "at_least_once"});
+        let task = serde_json::from_value(task).unwrap();
+        let name = name.to_owned();
+        Self { name, task, delay: None, after: vec![], join, test: None, items: None, holes: vec![], wait: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::Comparison;
+    use super::*;
+    use crate::task::Run;
+    use serde_json::json;
+
+    #[test]
+    fn an_input_is_put_in_wherever_it_is_read() {
+        let input = json!({"n": 3, "list": [1, 2], "key": "k"});
+        let at = |pointer: &str| Source::Input(pointer.to_owned());
+        let run = |env: &str| -> Run {
+            serde_json::from_value(json!({"command": {"argv": ["x"], "env": {"A": env}}})).unwrap()
+        };
+        let mut node = Node::noop("a", Duration::from_secs(1), Join::All);
+        node.task.run = run("");
+        node.holes = vec![
+            Hole { at: "/command/env/A".to_owned(), from: at("/n") },
+            Hole { at: "/command/argv/0".to_owned(), from: Source::Node(0, "/x".to_owned()) },
+        ];
+        node.items = Some(Items(at("/list")));
+        node.test = Some(Test { of: at("/none"), is: Comparison::Exists(false) });
+        node.wait = Some(Wait { until: WaitFor::Signal(at("/key")), expires: None });
+        let plan = |node: Node| Plan { nodes: vec![node], deadline: None, max_parallel: None, labels: BTreeMap::new() };
+        let with = plan(node.clone()).with_input(&input).unwrap();
+        let put = &with.nodes[0];
+        assert_eq!(put.task.run, run("3"));
+        assert_eq!(put.holes.len(), 1, "what it reads of nodes stays");
+        assert_eq!(put.items, Some(Items(Source::Given(json!([1, 2])))));
+        assert_eq!(put.test.as_ref().map(|test| &test.of), Some(&at("/none")), "it is missing when it is tested");
+        assert_eq!(put.wait.as_ref().map(|wait| &wait.until), Some(&WaitFor::Signal(Source::Given(json!("k")))));
+        assert_eq!(plan(node.clone()).with_input(&input).unwrap(), with);
+
+        node.items = Some(Items(at("/no")));
+        let problem = plan(node.clone()).with_input(&input).unwrap_err();
+        assert_eq!((problem[0].node.as_str(), problem[0].pointer.as_str()), ("a", "/no"));
+        node.items = None;
+        node.holes = vec![Hole { at: "/command/argv/0".to_owned(), from: at("/empty") }];
+        let problem = plan(node).with_input(&json!({"empty": ""})).unwrap_err();
+        assert!(problem[0].why.contains("must name a program"), "{problem:?}");
+    }
+
+    #[test]
+    fn a_plan_reads_back_as_written() {
+        let mut node = Node::noop("a", Duration::from_secs(1), Join::AtLeast(1));
+        node.delay = Some(Duration::from_millis(1500));
+        node.wait = Some(Wait { until: WaitFor::Approval, expires: Some(Duration::from_secs(9)) });
+        let deadline = Some(Duration::from_secs(60));
+        let plan = Plan { nodes: vec![node], deadline, max_parallel: Some(2), labels: BTreeMap::new() };
+        let text = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_name_is_plain() {
+        for good in ["a", "0", "A-b_c", &"x".repeat(64)] {
+            assert!(is_node_name(good), "{good}");
+        }
+        for bad in ["", "-a", "a b", "a.b", "a/b", "ä", "a[0]", &"x".repeat(65)] {
+            assert!(!is_node_name(bad), "{bad}");
+        }
+    }
+}

@@ -70,3 +70,38 @@ fn below(plan: &Plan, chosen: &mut [bool]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{After, Node};
+    use super::*;
+    use crate::dependency::{Condition, Join};
+    use std::time::Duration;
+
+    #[test]
+    fn what_failed_or_is_named_is_run_again_with_what_is_below_it() {
+        // a -> b -> d, a -> c -> d, e.
+        let node = |name: &str, after: &[usize]| Node {
+            after: after.iter().map(|node| After { node: *node, on: Condition::Succeeded }).collect(),
+            ..Node::noop(name, Duration::from_secs(1), Join::All)
+        };
+        let nodes = vec![
+            node("a", &[]),
+            node("b", &[0]),
+            node("c", &[0]),
+            node("d", &[1, 2]),
+            node("e", &[]),
+        ];
+        let plan = Plan { nodes, deadline: None, max_parallel: None, labels: Default::default() };
+        use State as S;
+        let states = [S::Succeeded, S::Failed, S::Succeeded, S::Skipped, S::Succeeded];
+        let chosen = |redo: Redo| redo.chosen(&plan, &states).unwrap();
+        assert_eq!(chosen(Redo::Failed), [false, true, false, true, false]);
+        assert_eq!(chosen(Redo::Nodes(vec!["c".to_owned()])), [false, false, true, false, false]);
+        assert_eq!(chosen(Redo::Below(vec!["a".to_owned()])), [true, true, true, true, false]);
+        let unknown = Redo::Nodes(vec!["f".to_owned()]).chosen(&plan, &states);
+        assert_eq!(unknown, Err(UnknownNode("f".to_owned())));
+        let good = [S::Succeeded; 5];
+        assert_eq!(Redo::Failed.chosen(&plan, &good).unwrap(), [false; 5]);
+    }
+}

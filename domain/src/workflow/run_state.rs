@@ -85,3 +85,43 @@ pub fn outcome(plan: &Plan, states: &[State]) -> RunState {
     };
     if states.iter().zip(&handled).all(is_good) { RunState::Succeeded } else { RunState::Failed }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{After, Node};
+    use super::*;
+    use crate::dependency::Join;
+    use std::time::Duration;
+
+    fn plan(on: Condition) -> Plan {
+        let node = |name| Node::noop(name, Duration::from_secs(1), Join::All);
+        let child = Node { after: vec![After { node: 0, on }], ..node("b") };
+        let nodes = vec![node("a"), child];
+        Plan { nodes, deadline: None, max_parallel: None, labels: Default::default() }
+    }
+
+    #[test]
+    fn a_failure_counts_unless_another_node_waits_for_it() {
+        use State as S;
+        for (on, states, end) in [
+            (Condition::Succeeded, [S::Succeeded, S::Succeeded], RunState::Succeeded),
+            (Condition::Succeeded, [S::Failed, S::Skipped], RunState::Failed),
+            (Condition::Failed, [S::Failed, S::Succeeded], RunState::Succeeded),
+            (Condition::Failed, [S::Succeeded, S::Skipped], RunState::Succeeded),
+            (Condition::Failed, [S::Killed, S::Failed], RunState::Failed),
+            (Condition::Failed, [S::Cancelled, S::Skipped], RunState::Failed),
+            (Condition::Finished, [S::Failed, S::Succeeded], RunState::Failed),
+            (Condition::Expired, [S::Expired, S::Succeeded], RunState::Succeeded),
+            (Condition::Expired, [S::Failed, S::Skipped], RunState::Failed),
+        ] {
+            assert_eq!(outcome(&plan(on), &states), end, "{on} {states:?}");
+        }
+    }
+
+    #[test]
+    fn states_are_read_by_their_names() {
+        for state in RunState::ALL {
+            assert_eq!(state.as_str().parse(), Ok(*state));
+        }
+    }
+}

@@ -46,4 +46,5 @@ mod tls;
 mod unplaceable;
 mod unreadable;
 mod up;
+mod workflows;
 mod zone_rules;

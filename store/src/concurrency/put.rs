@@ -74,7 +74,9 @@ async fn find(
 
 async fn count(tx: &mut PgConnection, scope: &TenantScope) -> Result<u32, StoreError> {
     let query = sqlx::query_scalar!(
-        r#"select count(*) as "limits!" from (select key from concurrency_limit where tenant_id = $1 limit $2) l"#,
+        r#"select count(*) as "limits!" from (
+                -- Those of workflow runs are not its tenant's to count.
+                select key from concurrency_limit where tenant_id = $1 and key !~ '^run_[0-9a-f]{32}$' limit $2) l"#,
         scope.tenant().uuid(),
         i64::from(MOST)
     );

@@ -49,7 +49,9 @@ pub(super) async fn waiting(
 pub(super) async fn without_wake(tx: &mut PgConnection) -> Result<Vec<Finding>, StoreError> {
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(t.id::text) as example from task t
-            where t.wake_at is null and t.state in ('scheduled', 'queued', 'retrying')"#
+            where t.wake_at is null and t.state in ('scheduled', 'queued', 'retrying')
+                -- Parents, items, signals and people wake the others.
+                and t.needs is null and t.gate is distinct from 'waiting'"#
     );
     let row = patient("doctor.without_wake", query.fetch_optional(tx)).await.and_then(one)?;
     let example = row.example.as_deref().map(task_id);

@@ -1,6 +1,6 @@
 //! The row of a task that has not ended, with what its tenant and its pool say of it.
 
-use super::parents;
+use super::{gate, parents};
 use crate::plan::limits_of;
 use crate::statement::patient;
 use crate::task::executor_of;
@@ -43,6 +43,9 @@ pub(super) struct Live {
     wake_at: Option<Timestamp>,
     /// How many more edges must hold, and how many are undecided.
     needs: Option<(u64, u64)>,
+    /// Its gate, and the signal that it waits for.
+    gate: Option<String>,
+    signal_key: Option<String>,
     placed_at: Option<Timestamp>,
     executor: Option<ExecutorId>,
 }
@@ -66,7 +69,7 @@ pub(super) async fn read(
     let query = sqlx::query!(
         r#"select now() as "at!", t.state::text as "state!", t.pool, t.run_at, t.start_deadline, t.cpu_millis, t.memory_mib,
                 t.disk_mib, t.iops, t.ports, t.driver, t.priority, t.flexible, t.concurrency_key, t.attempt, t.failures, t.max_attempts,
-                t.wake_at, t.placed_at, t.needs, t.undecided, (t.expire_if_late and t.first_started_at is null and t.needs is null) as "expires!",
+                t.wake_at, t.placed_at, t.needs, t.undecided, t.gate, t.signal_key, (t.expire_if_late and t.first_started_at is null and t.needs is null) as "expires!",
                 (select e.executor_id from executor_session e where e.id = t.session_id) as "executor?",
                 n.state as standing, n.suspended_at, p.limits::text as "limits!", o.paused_at as "paused_at?",
                 o.paused_because as "paused_because?", w.before as "before?", w.rate as "rate?", w.held_by as "held_by?"
@@ -120,6 +123,8 @@ pub(super) async fn read(
         max_attempts: row.max_attempts.unsigned_abs(),
         wake_at: row.wake_at,
         needs: row.needs.zip(row.undecided).map(|(n, u)| (n.unsigned_abs(), u.unsigned_abs())),
+        gate: row.gate,
+        signal_key: row.signal_key,
         placed_at: row.placed_at,
         executor: executor_of(id, row.executor)?,
     }))
@@ -136,9 +141,11 @@ impl Live {
         // What is leased has these times; the table's checks see to it.
         let since = self.placed_at.unwrap_or(self.at);
         Ok(match self.state {
-            State::Scheduled => Some(match self.needs {
-                Some(counts) => parents::read(tx, scope, self.id, counts).await?,
-                None => Reason::Due { at: self.run_at },
+            State::Scheduled => Some(match (self.needs, self.gate.as_deref()) {
+                (Some((_, open)), Some("items")) => gate::items(tx, scope, self.id, open).await?,
+                (Some(counts), _) => parents::read(tx, scope, self.id, counts).await?,
+                (None, Some("waiting")) => gate::wait(self.signal_key.clone(), self.wake_at),
+                (None, _) => Reason::Due { at: self.run_at },
             }),
             State::Retrying => Some(self.retry(tx, scope).await?),
             State::Queued => Some(Reason::Placing { until: self.wake_at.unwrap_or(self.at) }),

@@ -5,6 +5,7 @@
 
 mod before;
 mod ended;
+mod gate;
 mod held;
 mod key;
 mod live;

@@ -29,7 +29,10 @@ struct LastEnd {
     tenant: TenantId,
     run: WorkflowRunId,
     failed: i64,
+    /// It was stopped, at its deadline or before.
     stopped_by_deadline: Option<bool>,
+    /// Nodes of another run are taken over.
+    is_rerun: bool,
 }
 
 /// Counts up to `limit` rows of the tally.
@@ -52,10 +55,11 @@ pub async fn count_ends(db: &SchedulerDb, limit: i64) -> Result<CountedEnds, Sto
                     update workflow_run r set ended = r.ended + s.ended, failed = r.failed + s.failed
                     from summed s
                     where r.tenant_id = any (array[s.tenant_id]) and r.id = s.run_id and r.finished_at is null
-                    returning r.tenant_id, r.id, r.total, r.ended, r.failed, r.stopped_at, r.deadline_at
+                    returning r.tenant_id, r.id, r.total, r.ended, r.failed, r.stopped_at, r.deadline_at, r.rerun_of
                 )
                 select s.rows as "rows!", c.tenant_id as "tenant_id?", c.id as "id?", c.ended >= c.total as "is_last?",
-                    c.failed as "failed?", c.stopped_at >= c.deadline_at as "at_deadline?", c.stopped_at is not null as "is_stopped?"
+                    c.failed as "failed?", c.stopped_at >= c.deadline_at as "at_deadline?", c.stopped_at is not null as "is_stopped?",
+                    c.rerun_of is not null as "is_rerun?"
                 from summed s left join changed c on c.tenant_id = s.tenant_id and c.id = s.run_id"#,
             limit
         );
@@ -73,6 +77,7 @@ pub async fn count_ends(db: &SchedulerDb, limit: i64) -> Result<CountedEnds, Sto
                         .is_stopped
                         .filter(|stopped| *stopped)
                         .map(|_| row.at_deadline.unwrap_or(false)),
+                    is_rerun: row.is_rerun.unwrap_or(false),
                 });
             }
         }
@@ -91,9 +96,10 @@ pub async fn count_ends(db: &SchedulerDb, limit: i64) -> Result<CountedEnds, Sto
 
 async fn finish(tx: &mut PgConnection, end: &LastEnd) -> Result<(), StoreError> {
     let (state, reason) = match end.stopped_by_deadline {
+        // As of a task: a success that was faster than the cancel counts.
+        _ if end.failed == 0 && !end.is_rerun => (RunState::Succeeded, None),
         Some(true) => (RunState::Expired, Some("its deadline passed".to_owned())),
         Some(false) => (RunState::Cancelled, Some("cancelled by its owner".to_owned())),
-        None if end.failed == 0 => (RunState::Succeeded, None),
         None => judged(&mut *tx, end).await?,
     };
     let query = sqlx::query!(
@@ -109,7 +115,7 @@ async fn finish(tx: &mut PgConnection, end: &LastEnd) -> Result<(), StoreError> 
     named("run.finish", query.execute(tx)).await.map(|_| ())
 }
 
-/// The end of a run in which tasks failed: it may be that other nodes handled that.
+/// The end of a run in which tasks failed, or that took some over: it may be that other nodes handled that.
 async fn judged(
     tx: &mut PgConnection,
     end: &LastEnd,
