@@ -2,12 +2,13 @@
 
 use super::connection::Connection;
 use super::failure::failure;
+use super::schedule::exact;
 use super::submit::parsed_json;
 use crate::failure::Failure;
 use crate::output::{self, Format, age, cell};
 use client::Signal;
 use client::request::NewSignal;
-use domain::time::{Timestamp, format_time, parse_duration};
+use domain::time::{Timestamp, parse_duration};
 use domain::workflow::{MAX_SIGNAL_KEY, is_signal_key};
 use runtime::clock;
 use serde_json::Value;
@@ -50,7 +51,7 @@ fn said(Signal { key, nodes, expires_at }: &Signal, now: Timestamp) -> String {
         1 => "1 node goes on".to_owned(),
         nodes => format!("{nodes} nodes go on"),
     };
-    let until = format!("{} ({})", format_time(*expires_at), age::ago(*expires_at, now));
+    let until = format!("{} ({})", exact(*expires_at), age::ago(*expires_at, now));
     format!("{} sent: {nodes}; kept until {until}", cell::plain(key))
 }
 
@@ -58,7 +59,9 @@ fn key(text: &str) -> Result<String, String> {
     if is_signal_key(text) {
         return Ok(text.to_owned());
     }
-    Err(format!("expected 1 to {MAX_SIGNAL_KEY} characters, without control characters"))
+    Err(format!(
+        "expected 1 to {MAX_SIGNAL_KEY} characters without control characters, and not `.` or `..`"
+    ))
 }
 
 /// As durations are written everywhere, and days, which only people use.

@@ -1,5 +1,7 @@
 //! The customer's commands against real processes: what a script sees, on which stream, with which exit code.
 
+mod workflows;
+
 use anyhow::Context;
 use e2e::{Cluster, Customer, Oracle, Role, Shape};
 use runtime::clock;

@@ -3,7 +3,6 @@
 //! The code that checks is that of the API. The limits are those of an installation without settings of its own, and each pool that the
 //! definition names is assumed to exist.
 
-use super::super::warned::warned;
 use super::file;
 use crate::failure::Failure;
 use crate::output::{self, Format, cell};
@@ -30,8 +29,8 @@ pub fn run(arguments: &CheckArguments, format: Format) -> Result<(), Failure> {
     let settings = runtime::config::load_from(None, [])?;
     let limits = (&settings.limits, &settings.api);
     match check_offline(definition.as_str().as_bytes(), limits, clock::wall()) {
-        Ok(Checked { plan, warnings }) => {
-            warned(&warnings);
+        // Warnings are of executors, which there are none of here.
+        Ok(Checked { plan, .. }) => {
             let number = plan.nodes.len();
             match format {
                 Format::Json => output::line(&json!({"nodes": number, "errors": []}).to_string()),

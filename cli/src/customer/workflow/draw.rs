@@ -2,6 +2,7 @@
 //!
 //! Under it are the commands that a person may need next: to approve, to send a signal, to read what failed.
 
+use super::notes::Notes;
 use crate::output::{Table, age, cell, paint};
 use chrono::TimeDelta;
 use client::{Extensible, GraphNode, GraphParent, WorkflowGraph, WorkflowRun};
@@ -49,21 +50,6 @@ pub(super) fn took(node: &GraphNode, now: Timestamp) -> String {
     length(node.finished_at.unwrap_or(now) - start)
 }
 
-/// What there is to say of a node: how many of its items have ended, what it waits for, the reason of its end.
-pub(super) fn note(node: &GraphNode) -> String {
-    let items = node.items.as_ref().map(|items| {
-        let ended = items.iter().filter(|item| has_ended(item.state.as_ref())).count();
-        format!("{ended}/{}", items.len())
-    });
-    let wait = node.waits_for.as_ref().map(|wait| match &wait.signal {
-        Some(key) => format!("waits for signal {key}"),
-        None => "waits for approval".to_owned(),
-    });
-    let taken_over = node.taken_over.then(|| "of the earlier run".to_owned());
-    let said = [items, wait, node.reason.clone(), taken_over];
-    said.into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
 /// The state of a task, which may be in no history any more.
 pub(super) fn state(state: Option<&Extensible<State>>) -> String {
     state.map_or_else(|| "unknown".to_owned(), ToString::to_string)
@@ -99,6 +85,7 @@ fn by_node(mut table: Table<7>, graph: &WorkflowGraph, now: Timestamp) -> String
     let mut nodes: Vec<&GraphNode> = graph.nodes.iter().collect();
     // Stable: within a layer, in the order of the definition.
     nodes.sort_by_key(|node| node.layer);
+    let notes = Notes::new(graph);
     for node in nodes {
         table.row([
             node.layer.to_string(),
@@ -107,7 +94,7 @@ fn by_node(mut table: Table<7>, graph: &WorkflowGraph, now: Timestamp) -> String
             state(node.state.as_ref()),
             took(node, now),
             after(node),
-            note(node),
+            notes.note(node),
         ]);
     }
     table.take()
@@ -152,11 +139,6 @@ fn after(node: &GraphNode) -> String {
         None | Some(Extensible::Known(Join::All)) => parents,
         Some(join) => format!("{join} of {parents}"),
     }
-}
-
-fn has_ended(state: Option<&Extensible<State>>) -> bool {
-    // What is in no history any more has ended long ago.
-    state.is_none_or(|state| state.known().is_some_and(|state| state.is_terminal()))
 }
 
 fn has_failed(state: Option<&Extensible<State>>) -> bool {

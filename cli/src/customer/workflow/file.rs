@@ -7,8 +7,7 @@ use super::super::submit::read;
 use super::ordered::Ordered;
 use crate::failure::Failure;
 use client::RawJson;
-use serde_saphyr::Options;
-use serde_saphyr::options::NonFiniteFloatPolicy;
+use serde_saphyr::{MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
 /// What YAML may have of anything: more than a definition of 10 000 nodes needs.
 const MOST_YAML: usize = 10_000_000;
@@ -80,13 +79,8 @@ fn from_json(text: &str) -> Result<Ordered, Mistake> {
 fn from_yaml(text: &str) -> Result<Ordered, Mistake> {
     serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
         let at = error.location().map(|place| (place.line(), place.column()));
-        let said = error.without_snippet().to_string();
-        // The place is said by the file's name already.
-        let detail = at.and_then(|(line, column)| {
-            let said = said.strip_suffix(&format!(" at line {line}, column {column}"))?;
-            Some(said.to_owned())
-        });
-        Mistake { at, detail: detail.unwrap_or(said) }
+        let detail = UserMessageFormatter.format_message(error.without_snippet()).into_owned();
+        Mistake { at, detail }
     })
 }
 
@@ -142,7 +136,7 @@ nodes:
 ";
         assert_eq!(
             yaml(text),
-            r#"{"defaults":{"tier":"basic","labels":{"a":"b"}},"nodes":{"one":{"task":{"tier":"basic","labels":{"a":"b"},"name":"x"}},"two":{"task":{"tier":"basic","labels":{"a":"b"}}}}}"#
+            r#"{"defaults":{"tier":"basic","labels":{"a":"b"}},"nodes":{"one":{"task":{"name":"x","tier":"basic","labels":{"a":"b"}}},"two":{"task":{"tier":"basic","labels":{"a":"b"}}}}}"#
         );
     }
 
@@ -155,7 +149,7 @@ nodes:
     #[test]
     fn a_mistake_has_its_line_and_column() {
         for (text, at) in [
-            ("nodes:\n  a: [1\n  b: 2\n", (3, 3)),
+            ("nodes:\n  a: [1\n  b: 2\n", (3, 4)),
             ("a: 1\nb: {}\na: 2\n", (3, 1)),
             ("a: *b\n", (1, 4)),
         ] {

@@ -2,12 +2,13 @@
 
 use super::super::connection::Connection;
 use super::super::failure::failure;
+use super::super::schedule::exact;
 use super::name::name;
 use super::ordered::Ordered;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, Table, age, cell};
 use client::Workflow;
-use domain::time::{Timestamp, format_time};
+use domain::time::Timestamp;
 use runtime::clock;
 
 /// Which workflow.
@@ -50,7 +51,7 @@ pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<()
 
 /// A workflow without its nodes.
 pub(super) fn details(workflow: &Workflow, now: Timestamp) -> String {
-    let at = |at: Timestamp| format!("{} ({})", format_time(at), age::ago(at, now));
+    let at = |at: Timestamp| format!("{} ({})", exact(at), age::ago(at, now));
     let mut details = Details::default();
     details.row("name", &workflow.name);
     details.row("version", workflow.version);

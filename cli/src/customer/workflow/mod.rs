@@ -9,6 +9,7 @@ mod get;
 mod graph;
 mod list;
 mod name;
+mod notes;
 mod ordered;
 mod put;
 mod rerun;

@@ -2,11 +2,12 @@
 
 use super::super::connection::Connection;
 use super::super::failure::failure;
+use super::super::schedule::exact;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
 use client::WorkflowRun;
 use domain::id::WorkflowRunId;
-use domain::time::{Timestamp, format_time};
+use domain::time::Timestamp;
 use runtime::clock;
 
 /// Which run.
@@ -29,7 +30,7 @@ pub async fn run(connection: &Connection, arguments: &ShowArguments) -> Result<(
 }
 
 fn details(run: &WorkflowRun, now: Timestamp) -> String {
-    let at = |at: Timestamp| format!("{} ({})", format_time(at), age::ago(at, now));
+    let at = |at: Timestamp| format!("{} ({})", exact(at), age::ago(at, now));
     let mut details = Details::default();
     details.row("id", run.id);
     let of = |version| format!(" (version {version})");
@@ -70,7 +71,7 @@ mod tests {
              tasks     3, 3 ended, 1 failed\n\
              input     {\"day\": 1}\n\
              labels    a=b\n\
-             started   2030-01-31T12:00:00Z (1h ago) by key q2mnv5c7xk3a\n\
+             started   2030-01-31T12:00:00Z (1h ago) by q2mnv5c7xk3a\n\
              finished  2030-01-31T12:01:30Z (58m ago)\n\
              took      1m30s\n"
         );

@@ -5,7 +5,8 @@
 
 use super::super::connection::Connection;
 use super::super::failure::failure;
-use super::draw::{draw, draw_within, note, state, took};
+use super::draw::{draw, draw_within, state, took};
+use super::notes::Notes;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, cell};
 use client::{ClientError, Extensible, WorkflowGraph, WorkflowRun};
@@ -103,14 +104,14 @@ impl Default for Changes {
 impl Changes {
     /// A line for each node whose state is another now. At first all wait.
     fn lines(&mut self, graph: &WorkflowGraph) -> String {
-        let now = clock::wall();
+        let (now, notes) = (clock::wall(), Notes::new(graph));
         for node in &graph.nodes {
             let waits = || Some(State::Scheduled.into());
             let before = self.states.entry(node.name.clone()).or_insert_with(waits);
             if *before != node.state {
                 before.clone_from(&node.state);
                 let state = state(node.state.as_ref());
-                self.table.row([node.name.clone(), state, took(node, now), note(node)]);
+                self.table.row([node.name.clone(), state, took(node, now), notes.note(node)]);
             }
         }
         self.table.take()
