@@ -74,7 +74,8 @@ fn head(run: &WorkflowRun, now: Timestamp) -> String {
     let workflow = run.workflow.as_ref().map(|name| format!("{name}{version}"));
     let state = run.state.to_string();
     let state = if paint::on_output() { paint::painted(&state, &state) } else { state };
-    let failed = if run.failed > 0 { format!(", {} failed", run.failed) } else { String::new() };
+    let failed =
+        if run.failed > 0 { format!(", {} unsuccessful", run.failed) } else { String::new() };
     let tasks = format!("{}/{} tasks ended{failed}", run.ended, run.tasks);
     let took = length(run.finished_at.unwrap_or(now) - run.created_at);
     let parts = [Some(run.id.to_string()), workflow, Some(state), Some(tasks), Some(took)];
@@ -107,15 +108,22 @@ fn by_layer(graph: &WorkflowGraph, now: Timestamp) -> String {
     }
     let mut table = Table::new(LAYER_COLUMNS);
     for (layer, nodes) in layers {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(usize, String), usize> = BTreeMap::new();
         for node in &nodes {
-            *counts.entry(state(node.state.as_ref())).or_default() += 1;
+            let state = node.state.as_ref();
+            *counts.entry((rank(state), self::state(state))).or_default() += 1;
         }
-        let states = counts.iter().map(|(state, number)| format!("{number} {state}"));
+        let states = counts.iter().map(|((_, state), number)| format!("{number} {state}"));
         let states = states.collect::<Vec<_>>().join(", ");
         table.row([layer.to_string(), nodes.len().to_string(), states]);
     }
     framed(graph, now, &table.take())
+}
+
+/// Where in its life a task is: what has ended first.
+fn rank(state: Option<&Extensible<State>>) -> usize {
+    let marks = ["✓", "✗", "–", "●", "○"];
+    marks.iter().position(|mark| *mark == self::mark(state)).unwrap_or(marks.len())
 }
 
 fn mark(state: Option<&Extensible<State>>) -> &'static str {
@@ -256,7 +264,11 @@ mod tests {
             ]
         );
         assert!(
-            draw(&graph, now()).lines().next().unwrap().ends_with("3/9 tasks ended, 1 failed  42s")
+            draw(&graph, now())
+                .lines()
+                .next()
+                .unwrap()
+                .ends_with("3/9 tasks ended, 1 unsuccessful  42s")
         );
     }
 
@@ -272,8 +284,8 @@ mod tests {
             lines,
             [
                 "LAYER  NODES  STATES",
-                "0      300    200 of_tomorrow, 100 succeeded",
-                "1      300    200 of_tomorrow, 100 succeeded"
+                "0      300    100 succeeded, 200 of_tomorrow",
+                "1      300    100 succeeded, 200 of_tomorrow"
             ]
         );
     }

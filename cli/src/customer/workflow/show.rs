@@ -38,7 +38,8 @@ fn details(run: &WorkflowRun, now: Timestamp) -> String {
     details.some("workflow", run.workflow.as_ref().map(|name| format!("{name}{version}")));
     details.row("state", &run.state);
     details.some("reason", run.reason.as_ref());
-    details.row("tasks", format!("{}, {} ended, {} failed", run.tasks, run.ended, run.failed));
+    details
+        .row("tasks", format!("{}, {} ended, {} unsuccessful", run.tasks, run.ended, run.failed));
     details.some("input", run.input.as_ref().map(client::RawJson::as_str));
     let labels = run.labels.iter().map(|(key, value)| format!("{key}={value}"));
     let labels = labels.collect::<Vec<_>>().join(", ");
@@ -47,7 +48,7 @@ fn details(run: &WorkflowRun, now: Timestamp) -> String {
     details.some("deadline", run.deadline_at.map(at));
     details.some("finished", run.finished_at.map(at));
     details.some("took", run.finished_at.map(|end| age::exact(end - run.created_at)));
-    details.some("re-run of", run.rerun_of);
+    details.some("rerun of", run.rerun_of);
     details.to_string()
 }
 
@@ -68,7 +69,7 @@ mod tests {
             "id        run_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n\
              workflow  load (version 2)\n\
              state     failed\n\
-             tasks     3, 3 ended, 1 failed\n\
+             tasks     3, 3 ended, 1 unsuccessful\n\
              input     {\"day\": 1}\n\
              labels    a=b\n\
              started   2030-01-31T12:00:00Z (1h ago) by q2mnv5c7xk3a\n\

@@ -18,7 +18,7 @@ use runtime::clock;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// First pause between two polls; each is half as long again as the one before, up to the poll interval.
+/// First pause between two polls. It grows by half from poll to poll, up to the poll interval.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const COLUMNS: [&str; 4] = ["NODE", "STATE", "TIME", "NOTE"];
 
@@ -90,32 +90,36 @@ impl Screen {
 }
 
 /// What was said of each node.
+#[derive(Debug, Default)]
 struct Changes {
     states: HashMap<String, Option<Extensible<State>>>,
-    table: Table<4>,
-}
-
-impl Default for Changes {
-    fn default() -> Self {
-        Self { states: HashMap::new(), table: Table::new(COLUMNS) }
-    }
+    table: Option<Table<4>>,
 }
 
 impl Changes {
     /// A line for each node whose state is another now. At first all wait.
     fn lines(&mut self, graph: &WorkflowGraph) -> String {
         let (now, notes) = (clock::wall(), Notes::new(graph));
+        let table = self.table.get_or_insert_with(|| empty_table(graph));
         for node in &graph.nodes {
             let waits = || Some(State::Scheduled.into());
             let before = self.states.entry(node.name.clone()).or_insert_with(waits);
             if *before != node.state {
                 before.clone_from(&node.state);
                 let state = state(node.state.as_ref());
-                self.table.row([node.name.clone(), state, took(node, now), notes.note(node)]);
+                table.row([node.name.clone(), state, took(node, now), notes.note(node)]);
             }
         }
-        self.table.take()
+        table.take()
     }
+}
+
+/// A table in which each node has room.
+fn empty_table(graph: &WorkflowGraph) -> Table<4> {
+    let names = graph.nodes.iter().map(|node| node.name.len());
+    let states = State::ALL.iter().map(|state| state.as_str().len());
+    let widths = [names.max().unwrap_or_default(), states.max().unwrap_or_default(), 4, 0];
+    Table::new(COLUMNS).at_least(widths)
 }
 
 /// Success where the run succeeded; a failure that says how it ended otherwise.
@@ -168,7 +172,7 @@ mod tests {
         let mut changes = Changes::default();
         assert_eq!(
             changes.lines(&graph(&["scheduled", "ready"])),
-            "NODE  STATE  TIME  NOTE\nn1    ready\n"
+            "NODE  STATE       TIME  NOTE\nn1    ready\n"
         );
         assert_eq!(changes.lines(&graph(&["scheduled", "ready"])), "");
         assert_eq!(
