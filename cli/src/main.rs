@@ -18,7 +18,7 @@ use admin::Standing;
 use arguments::{
     AdminArguments, AdminCommand, Arguments, AuditCommand, Command, ConcurrencyCommand,
     ExecutorCommand, KeyCommand, KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand,
-    ProfileCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand,
+    ProfileCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand, WorkflowCommand,
 };
 use clap::{CommandFactory, Parser};
 use customer::{Connection, ConnectionArguments};
@@ -97,6 +97,11 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
         Command::Concurrency(command) => Box::pin(concurrency(command, &connect()?)).await,
         Command::Schedule(command) => Box::pin(schedule(command, &connect()?)).await,
+        Command::Workflow(WorkflowCommand::Check(what)) => customer::workflow::check(&what, format),
+        Command::Workflow(command) => Box::pin(workflow(command, &connect()?)).await,
+        Command::Signal(what) => Box::pin(customer::signal(&connect()?, &what)).await,
+        Command::Approve(which) => Box::pin(customer::approve(&connect()?, &which)).await,
+        Command::Reject(which) => Box::pin(customer::reject(&connect()?, &which)).await,
         Command::Keys(KeysCommand::List) => Box::pin(customer::keys_list(&connect()?)).await,
         Command::Keys(KeysCommand::Create(key)) => {
             Box::pin(customer::keys_create(&connect()?, &key)).await
@@ -194,6 +199,23 @@ async fn schedule(command: ScheduleCommand, connection: &Connection) -> Result<(
         ScheduleCommand::Backfill(what) => schedule::backfill(connection, &what).await,
         ScheduleCommand::Fires(which) => schedule::fires(connection, &which).await,
         ScheduleCommand::Preview(which) => schedule::preview(connection, &which).await,
+    }
+}
+
+async fn workflow(command: WorkflowCommand, connection: &Connection) -> Result<(), Failure> {
+    use customer::workflow;
+    match command {
+        WorkflowCommand::Put(what) => workflow::put(connection, &what).await,
+        WorkflowCommand::Get(which) => workflow::get(connection, &which).await,
+        WorkflowCommand::List(which) => workflow::list(connection, &which).await,
+        WorkflowCommand::Delete(which) => workflow::delete(connection, &which).await,
+        WorkflowCommand::Check(what) => workflow::check(&what, connection.format),
+        WorkflowCommand::Run(what) => workflow::run(connection, &what).await,
+        WorkflowCommand::Runs(which) => workflow::runs(connection, &which).await,
+        WorkflowCommand::Show(which) => workflow::show(connection, &which).await,
+        WorkflowCommand::Graph(which) => workflow::graph(connection, &which).await,
+        WorkflowCommand::Cancel(which) => workflow::cancel(connection, &which).await,
+        WorkflowCommand::Rerun(what) => workflow::rerun(connection, &what).await,
     }
 }
 

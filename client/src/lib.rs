@@ -38,8 +38,8 @@ pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    AuditFilter, FollowEvent, LabelFilter, LogFilter, ParseLabelFilterError, Since, TaskFilter,
-    TenantFilter, WhichSchedule,
+    AuditFilter, FollowEvent, LabelFilter, LogFilter, ParseLabelFilterError, RunFilter, Since,
+    TaskFilter, TenantFilter, WhichSchedule,
 };
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;

@@ -4,6 +4,7 @@ use crate::customer::{
     ConcurrencyKeyArguments, ConcurrencyListArguments, ConcurrencySetArguments,
     KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments,
     UsersInviteArguments, UsersPutArguments, UsersRemoveArguments, UsersRoleArguments, schedule,
+    workflow,
 };
 use clap::Subcommand;
 
@@ -50,6 +51,33 @@ pub enum ScheduleCommand {
     Fires(schedule::FiresArguments),
     /// Show the next due times of a schedule or timing, with a calendar.
     Preview(Box<schedule::PreviewArguments>),
+}
+
+/// Commands for workflows and their runs.
+#[derive(Debug, Subcommand)]
+pub enum WorkflowCommand {
+    /// Create or replace a workflow. Idempotent.
+    Put(workflow::PutArguments),
+    /// Show a workflow and its nodes.
+    Get(workflow::GetArguments),
+    /// List workflows by name.
+    List(workflow::ListArguments),
+    /// Delete a workflow. Its runs continue.
+    Delete(workflow::DeleteArguments),
+    /// Check a definition without a server.
+    Check(workflow::CheckArguments),
+    /// Start a run and print its id.
+    Run(workflow::RunArguments),
+    /// List runs, newest first.
+    Runs(workflow::RunsArguments),
+    /// Show a run.
+    Show(workflow::ShowArguments),
+    /// Show the nodes of a run.
+    Graph(workflow::GraphArguments),
+    /// Cancel a run.
+    Cancel(workflow::CancelArguments),
+    /// Run nodes of an ended run again as a new run and print its id.
+    Rerun(workflow::RerunArguments),
 }
 
 /// Commands for API keys of the caller's tenant.

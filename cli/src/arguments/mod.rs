@@ -9,11 +9,11 @@ mod tests;
 
 use crate::admin::MigrateArguments;
 use crate::customer::{
-    AcceptArguments, AttemptsArguments, AuditArguments, CancelArguments, ChangeArguments,
-    ConnectionArguments, ExplainArguments, GetArguments, ListArguments, LoginArguments,
-    LogsArguments, MarkSucceededArguments, RerunArguments, ResultArguments, RetryArguments,
-    RunNowArguments, SignInArguments, SignUpArguments, SubmitArguments, UsageArguments,
-    WatchArguments,
+    AcceptArguments, ApproveArguments, AttemptsArguments, AuditArguments, CancelArguments,
+    ChangeArguments, ConnectionArguments, ExplainArguments, GetArguments, ListArguments,
+    LoginArguments, LogsArguments, MarkSucceededArguments, RejectArguments, RerunArguments,
+    ResultArguments, RetryArguments, RunNowArguments, SignInArguments, SignUpArguments,
+    SignalArguments, SubmitArguments, UsageArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -27,18 +27,18 @@ pub use admin::{
     PlanCommand, PoolCommand, TenantCommand, UserCommand,
 };
 pub use customer::{
-    ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand,
+    ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand, WorkflowCommand,
 };
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  the command failed; or the awaited task ended failed, aborted or killed; or a doctor check failed
+  1  the command failed; or the awaited task or workflow run ended failed, aborted or killed; or a doctor check failed
   2  invalid arguments, settings or task; or some tasks of a file were refused; or a doctor check could not run
   3  not found
   4  the API key is missing, invalid or lacks permission
   5  the server or the database is unreachable or overloaded
-  6  the awaited task was cancelled, expired or skipped
+  6  the awaited task or workflow run was cancelled, expired or skipped
   7  the audit log was changed, or rows of it are missing
 
 Examples:
@@ -148,6 +148,18 @@ pub enum Command {
         after_help = "Examples:\n  berth schedule put report --cron '30 2 * * *' -- bash -c 'echo hi'\n  berth schedule edit report --zone Europe/Berlin\n  berth schedule fires report"
     )]
     Schedule(ScheduleCommand),
+    /// Workflows, which are graphs of tasks, and their runs.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth workflow check load.yaml\n  berth workflow put load load.yaml\n  berth workflow run load --watch"
+    )]
+    Workflow(WorkflowCommand),
+    /// Send a signal to the workflow nodes that wait for it.
+    Signal(SignalArguments),
+    /// Approve a task that waits for approval.
+    Approve(ApproveArguments),
+    /// Reject a task that waits for approval.
+    Reject(RejectArguments),
     /// API keys of your tenant.
     #[command(
         subcommand,

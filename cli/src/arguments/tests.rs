@@ -179,6 +179,36 @@ fn a_schedule_says_when_and_what_or_is_in_a_file() {
 }
 
 #[test]
+fn a_workflow_run_has_one_input_and_a_rerun_names_nodes_to_go_below_them() {
+    const RUN: &str = "run_0190a6f3c1d27a3e8b1f0c2d4e5f6071";
+    for line in [
+        ["put", "load", "-", "--if-version", "3"].as_slice(),
+        &["get", "load", "--definition"],
+        &["run", "load.yaml", "--input", "{\"a\": 1}", "--watch", "--every", "5s"],
+        &["run", "-", "--input-file", "a.json", "--idempotency-key", "k"],
+        &["runs", "--state", "running,failed", "--workflow", "load", "--all"],
+        &["rerun", RUN, "--node", "a", "--node", "b", "--below"],
+        &["graph", RUN, "--watch"],
+    ] {
+        assert!(parsed(&[&["workflow"], line].concat()).is_ok(), "{line:?}");
+    }
+    for line in [
+        ["put", "a/b", "-"].as_slice(),
+        &["put", "load", "-", "--if-version", "0"],
+        &["run", "load", "--input", "{a"],
+        &["run", "load", "--input", "1", "--input-file", "a.json"],
+        &["runs", "--state", "ready"],
+        &["rerun", RUN, "--below"],
+        &["show", "task_0190a6f3c1d27a3e8b1f0c2d4e5f6071"],
+    ] {
+        assert!(parsed(&[&["workflow"], line].concat()).is_err(), "{line:?}");
+    }
+    assert!(parsed(&["signal", "order 7", "--payload", "null", "--keep", "2d"]).is_ok());
+    assert!(parsed(&["signal", "..", "--payload", "null"]).is_err());
+    assert!(parsed(&["signal", "a", "--payload", "text"]).is_err());
+}
+
+#[test]
 fn values_are_checked_where_they_are_typed() {
     for line in [
         ["--tier", "gold"].as_slice(),

@@ -11,8 +11,8 @@ use client::{ApiResponse, ClientError, Extensible, Task};
 use domain::batch::Priority;
 use domain::dependency::Join;
 use domain::explain::Reason;
-use domain::id::TaskId;
-use domain::task::{CommandRun, Run};
+use domain::id::{TaskId, WorkflowRunId};
+use domain::task::{CommandRun, Run, State};
 use domain::time::{Timestamp, format_duration};
 use runtime::clock;
 use std::convert::Infallible;
@@ -97,6 +97,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.row("pool", &task.pool);
     details.some("executor", task.executor.as_ref());
     details.some("schedule", schedule(task));
+    details.some("workflow", task.workflow_run.map(|run| node(run, task.node.as_deref())));
     details.some("rerun of", task.rerun_of);
     for parent in &task.depends_on {
         details.row("after", format!("{} ({})", parent.task, parent.on));
@@ -134,6 +135,11 @@ fn join(join: &Extensible<Join>) -> String {
     }
 }
 
+/// Where in a workflow run it is.
+fn node(run: WorkflowRunId, node: Option<&str>) -> String {
+    node.map_or_else(|| run.to_string(), |node| format!("{run}, node {node}"))
+}
+
 /// The schedule that made it, by name where that is known.
 pub(super) fn schedule(task: &Task) -> Option<String> {
     let id = task.schedule?;
@@ -163,7 +169,7 @@ pub(super) fn runs(run: &Extensible<Run>) -> String {
 fn start_by(task: &Task, deadline: String) -> String {
     let started = task.started_at.is_some();
     match &task.state {
-        _ if task.is_finished() && !started => {
+        state if task.is_finished() && !started && *state != State::Succeeded => {
             format!("{}; not started in time", exact(task.start_deadline))
         }
         state if task.is_finished() || state.is(|state| state.is_leased()) => {

@@ -19,6 +19,7 @@ use domain::dependency::{Condition, Join, ParseConditionError};
 use domain::id::ParseIdError;
 use domain::time::{Timestamp, parse_duration};
 use serde::Serialize;
+use serde_json::Value;
 use std::io::Read;
 use std::time::Duration;
 
@@ -119,11 +120,16 @@ fn is_open(error: &ClientError) -> bool {
 }
 
 pub(super) fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failure {
+    not_stored("The task", error, key)
+}
+
+/// What a failed write means: `what` may have been stored all the same.
+pub(super) fn not_stored(what: &str, error: &ClientError, key: &IdempotencyKey) -> Failure {
     let failure = failure(error);
     if !is_open(error) {
         return failure;
     }
-    failure.adding(&format!("\nThe task may have been stored. To retry safely, repeat the command with --idempotency-key {key}"))
+    failure.adding(&format!("\n{what} may have been stored. To retry safely, repeat the command with --idempotency-key {key}"))
 }
 
 fn task(arguments: SubmitArguments) -> Result<NewTask, Failure> {
@@ -149,6 +155,12 @@ fn join(text: &str) -> Result<Join, String> {
         (_, Ok(wanted)) if wanted > 0 => Ok(Join::AtLeast(wanted)),
         _ => Err("expected all, any or a number from 1".to_owned()),
     }
+}
+
+/// JSON as it is typed.
+pub(super) fn parsed_json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text)
+        .map_err(|error| format!("expected JSON, with texts in quotes: {error}"))
 }
 
 /// A body of a request.

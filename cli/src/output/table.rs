@@ -31,6 +31,12 @@ impl<const N: usize> Table<N> {
         self
     }
 
+    /// The same with columns of at least these widths, for rows that are to come.
+    pub fn at_least(mut self, widths: [usize; N]) -> Self {
+        self.widths = widths.map(|width| width.min(CELL_MAX));
+        self
+    }
+
     /// Adds a row.
     pub fn row(&mut self, cells: [String; N]) {
         self.rows.push(cells.map(|text| cell::fitted(&text, CELL_MAX)));

@@ -18,11 +18,14 @@ mod result;
 mod schedules;
 mod sessions;
 mod sign_up;
+mod signal;
 mod submit;
 mod submit_batch;
 mod submit_ndjson;
 mod usage;
 mod users;
 mod wait;
+mod workflow_runs;
+mod workflows;
 
 pub use follow::Follow;

@@ -5,3 +5,4 @@
 mod requests;
 mod retries;
 mod server;
+mod workflows;

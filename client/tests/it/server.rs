@@ -122,7 +122,7 @@ pub fn task(state: &str) -> String {
         "max_attempts": 1, "attempts": 0, "failures": 0, "retry": {"backoff": "of_tomorrow", "initial": "1s", "factor": 2.0, "max": "5m", "jitter": true,
             "abort_on_exit_codes": [], "on": ["failure"]}, "delivery": "at_least_once",
         "unique_key": null, "labels": {"team": "media"}, "started_at": null, "finished_at": null, "reason": null,
-        "exit_code": null, "executor": null, "schedule": null, "rerun_of": null, "depends_on": [], "join": null, "schedule_name": null,
+        "exit_code": null, "executor": null, "schedule": null, "rerun_of": null, "workflow_run": null, "node": null, "depends_on": [], "join": null, "schedule_name": null,
         "due_at": "2030-01-31T12:00:00Z", "version": 1, "a_field_of_tomorrow": 1
     })
     .to_string()

@@ -1,5 +1,7 @@
 //! The customer's commands against real processes: what a script sees, on which stream, with which exit code.
 
+mod workflows;
+
 use anyhow::Context;
 use e2e::{Cluster, Customer, Oracle, Role, Shape};
 use runtime::clock;
@@ -194,7 +196,10 @@ async fn who_signs_up_by_command_has_a_key_that_works() -> anyhow::Result<()> {
     let (code, _, err) = shell.berth(&["submit", "--follow", "--noop"], "").await?;
     assert_eq!(code, 0, "with the key that was kept: {err}");
     let (_, listed, _) = shell.berth(&["keys", "list"], "").await?;
-    assert!(listed.contains("berth sign-up") && listed.contains("read,submit,admin"), "{listed}");
+    assert!(
+        listed.contains("berth sign-up") && listed.contains("read,submit,approve,admin"),
+        "{listed}"
+    );
     let (code, own, err) = shell.berth(&["whoami"], "").await?;
     assert_eq!(code, 0, "{err}");
     assert!(

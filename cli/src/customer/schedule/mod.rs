@@ -23,3 +23,4 @@ pub use fires::{FiresArguments, run as fires};
 pub use list::{ScheduleListArguments, run as list};
 pub use preview::{PreviewArguments, run as preview};
 pub use put::{PutArguments, run as put};
+pub(super) use show::exact;

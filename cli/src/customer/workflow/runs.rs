@@ -1,0 +1,49 @@
+//! `berth workflow runs`.
+
+use super::super::connection::Connection;
+use super::super::pages::PageArguments;
+use super::name::{name, state};
+use crate::failure::Failure;
+use crate::output::{Table, age};
+use client::{PageRequest, RunFilter, WorkflowRun};
+use domain::time::Timestamp;
+use domain::workflow::RunState;
+use runtime::clock;
+
+/// Which runs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth workflow runs --state running,failed --workflow load")]
+pub struct RunsArguments {
+    /// State; comma-separated or repeated.
+    #[arg(long = "state", value_delimiter = ',', value_name = "STATE", value_parser = state)]
+    pub states: Vec<RunState>,
+    /// Name of the workflow.
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub workflow: Option<String>,
+    /// Which pages.
+    #[command(flatten)]
+    pub pages: PageArguments,
+}
+
+const COLUMNS: [&str; 7] = ["ID", "WORKFLOW", "STATE", "TASKS", "FAILED", "AGE", "REASON"];
+
+/// Shows runs, latest first.
+pub async fn run(connection: &Connection, arguments: &RunsArguments) -> Result<(), Failure> {
+    let filter =
+        RunFilter { states: arguments.states.clone(), workflow: arguments.workflow.clone() };
+    let table = Table::new(COLUMNS).with_states();
+    let ask = async |page: &PageRequest| connection.client.workflow_runs(&filter, page).await;
+    arguments.pages.show(connection.format, table, ask, |run| row(run, clock::wall())).await
+}
+
+fn row(run: &WorkflowRun, now: Timestamp) -> [String; 7] {
+    [
+        run.id.to_string(),
+        run.workflow.clone().unwrap_or_default(),
+        run.state.to_string(),
+        format!("{}/{}", run.ended, run.tasks),
+        run.failed.to_string(),
+        age::ago(run.created_at, now),
+        run.reason.clone().unwrap_or_default(),
+    ]
+}
