@@ -74,6 +74,6 @@ pub use time::DateTime;
 pub use usage::{Usage, UsageAmounts, UsageOfDay};
 pub use user::{NewUser, User, UserState};
 pub use workflow::{
-    CancelledWorkflowRun, DeletedWorkflow, GraphItem, GraphNode, GraphParent, GraphWait, Signal, Workflow,
-    WorkflowGraph, WorkflowRun,
+    CancelledWorkflowRun, DeletedWorkflow, GraphItem, GraphNode, GraphParent, GraphWait, Signal,
+    Workflow, WorkflowGraph, WorkflowRun,
 };

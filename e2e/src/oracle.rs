@@ -299,8 +299,9 @@ macro_rules! of_children {
 /// A task that its owner started by hand would count, too: no test does both.
 const STARTED_EARLY: &str = of_children!("first_started_at is not null and held_then < needs");
 /// Not one whose own `if` did not hold.
-const SKIPPED_WRONGLY: &str =
-    of_children!("state = 'skipped' and held >= needs and reason not like 'its `if` does not hold%'");
+const SKIPPED_WRONGLY: &str = of_children!(
+    "state = 'skipped' and held >= needs and reason not like 'its `if` does not hold%'"
+);
 
 /// Sums what each executor held at each instant at which something was granted on it.
 const OVER_GRANTED: &str = "

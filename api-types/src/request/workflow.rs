@@ -1,6 +1,6 @@
 //! Workflows to store, runs to start, and what their nodes wait for.
 
-use super::{Given, NewTask, Pairs, Written};
+use super::{Given, Pairs, Written};
 use domain::dependency::{Condition, Join};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -26,9 +26,9 @@ pub struct WorkflowDefinition<N = NewNode> {
     /// Its nodes by name, 1 to 10 000; a name is 1 to 64 of `a-z A-Z 0-9 _ -`.
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, NewNode>))]
     pub nodes: Entries<N>,
-    /// Fields of tasks that nodes have that do not give them.
+    /// Fields of tasks, as in `TaskSubmit`, that nodes have that do not give them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<NewTask>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub defaults: Option<Value>,
     /// How long a run may take, such as `"2h"`. Then its tasks are cancelled, and it ends as `expired`. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,10 +50,10 @@ pub struct WorkflowDefinition<N = NewNode> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = WorkflowNode))]
 pub struct NewNode {
-    /// Its task. In `argv`, `env`, `stdin`, `url`, `headers` and `body` of what it runs, a value may be `{"$from": "node", "pointer": "/a"}`,
+    /// Its task, as in `TaskSubmit`, without `depends_on`, `join`, `ref`, `unique_key` and `run_at`. In `argv`, `env`, `stdin`, `url`, `headers` and `body` of what it runs, a value may be `{"$from": "node", "pointer": "/a"}`,
     /// `{"$input": "/a"}` or, with `for_each`, `{"$item": "/a"}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<NewTask>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub task: Option<Value>,
     /// What it waits for, instead of a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -267,10 +267,19 @@ mod tests {
 
     #[test]
     fn a_parent_is_a_name_or_a_name_with_a_condition() {
-        let read = |form: Value| NodeParent::read(&form).ok().map(|parent| (parent.node, parent.on));
+        let read =
+            |form: Value| NodeParent::read(&form).ok().map(|parent| (parent.node, parent.on));
         assert_eq!(read(json!("a")), Some(("a".to_owned(), Condition::Succeeded)));
-        assert_eq!(read(json!({"node": "a", "on": "expired"})), Some(("a".to_owned(), Condition::Expired)));
-        for bad in [json!(1), json!({"on": "failed"}), json!({"node": "a", "on": true}), json!({"node": "a", "when": 1})] {
+        assert_eq!(
+            read(json!({"node": "a", "on": "expired"})),
+            Some(("a".to_owned(), Condition::Expired))
+        );
+        for bad in [
+            json!(1),
+            json!({"on": "failed"}),
+            json!({"node": "a", "on": true}),
+            json!({"node": "a", "when": 1}),
+        ] {
             assert_eq!(read(bad), None);
         }
     }

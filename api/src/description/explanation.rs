@@ -56,10 +56,7 @@ const REASONS: [(&str, &str, &[Field]); 22] = [
     (
         "items",
         "It has become tasks, one for each item of its `for_each`, and waits for them.",
-        &[
-            has("items", Whole, "How many there are"),
-            has("open", Whole, "How many have not ended"),
-        ],
+        &[has("items", Whole, "How many there are"), has("open", Whole, "How many have not ended")],
     ),
     (
         "signal",

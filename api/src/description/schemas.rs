@@ -16,12 +16,14 @@ pub(super) fn components() -> Components {
     let (no_such_method, answer) = answers::shared();
     let components = ComponentsBuilder::new().response(no_such_method, answer);
     let components = pages(headers::add(security::schemes(components)));
-    explanation::add(workflows(schedules(of_operators(access_and_limits(words_and_work(components))))))
-        .schema("TaskRerun", rerun())
-        .schema("TaskChange", change())
-        .schema("Health", health())
-        .schema("HealthCheck", health_check())
-        .build()
+    explanation::add(workflows(schedules(of_operators(access_and_limits(words_and_work(
+        components,
+    ))))))
+    .schema("TaskRerun", rerun())
+    .schema("TaskChange", change())
+    .schema("Health", health())
+    .schema("HealthCheck", health_check())
+    .build()
 }
 
 /// A page for each schema of which there is a list.

@@ -44,7 +44,8 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
     // One more than the plan allows says as well as all that it is over.
     let most = limits.schedules.saturating_add(1);
     let schedules = store::schedule::held(&state.api, &scope, most).await?;
-    let most = [limits.workflows, limits.workflow_runs, limits.signals].map(|most| most.saturating_add(1));
+    let most =
+        [limits.workflows, limits.workflow_runs, limits.signals].map(|most| most.saturating_add(1));
     let held = store::workflow::held(&state.api, &scope, most).await?;
     let used = |quota| match quota {
         Quota::Backlog => Some(holding.backlog),

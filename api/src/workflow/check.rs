@@ -56,11 +56,15 @@ pub fn check(
     if let Some(text) = &definition.description
         && (text.chars().count() > MAX_DESCRIPTION || text.contains('\0'))
     {
-        f.wrong("/description", format!("must have {MAX_DESCRIPTION} characters at most, without NUL"));
+        f.wrong(
+            "/description",
+            format!("must have {MAX_DESCRIPTION} characters at most, without NUL"),
+        );
     }
     let usual = Duration::from_secs(1);
     let range = usual..=MAX_DEADLINE;
-    let deadline = definition.deadline.map(|given| duration(&mut f, "/deadline", Some(given), range, usual));
+    let deadline =
+        definition.deadline.map(|given| duration(&mut f, "/deadline", Some(given), range, usual));
     if definition.max_parallel.is_some_and(|most| !(1..=MAX_PARALLEL).contains(&most)) {
         f.wrong("/max_parallel", format!("must be from 1 to {MAX_PARALLEL}"));
     }
@@ -91,14 +95,12 @@ pub fn check(
 }
 
 /// The places of the nodes by their names.
-fn names<'a, N>(
-    f: &mut Findings,
-    nodes: &'a [(String, N)],
-) -> HashMap<&'a str, usize> {
+fn names<'a, N>(f: &mut Findings, nodes: &'a [(String, N)]) -> HashMap<&'a str, usize> {
     let mut places = HashMap::with_capacity(nodes.len());
     for (place, (name, _)) in nodes.iter().enumerate() {
         if !is_node_name(name) {
-            let detail = "must have a name of 1 to 64 of a-z A-Z 0-9 _ -, the first a letter or a digit";
+            let detail =
+                "must have a name of 1 to 64 of a-z A-Z 0-9 _ -, the first a letter or a digit";
             f.wrong(&pointer(name), detail);
         } else if places.insert(name.as_str(), place).is_some() {
             f.wrong(&pointer(name), "is given twice");
@@ -160,10 +162,15 @@ fn reads(f: &mut Findings, nodes: &[Node], order: &[usize]) {
     for (place, node) in nodes.iter().enumerate() {
         let is_before = |read: usize| {
             is_direct(node, read)
-                || before[place].as_ref().is_some_and(|before| before[read / 64] >> (read % 64) & 1 == 1)
+                || before[place]
+                    .as_ref()
+                    .is_some_and(|before| before[read / 64] >> (read % 64) & 1 == 1)
         };
         for read in node.reads().filter(|read| !is_before(*read)) {
-            let detail = format!("reads of `{}`, which need not have ended: name it in `after`", nodes[read].name);
+            let detail = format!(
+                "reads of `{}`, which need not have ended: name it in `after`",
+                nodes[read].name
+            );
             f.wrong(&pointer(&node.name), detail);
         }
     }

@@ -22,7 +22,10 @@ pub fn graph(
 ) -> Result<WorkflowGraph, Problem> {
     let plan = record.plan()?;
     let layers = layers(&plan);
-    let item = |task: &TaskId| GraphItem { task: *task, state: states.get(task).map(|state| (*state).into()) };
+    let item = |task: &TaskId| GraphItem {
+        task: *task,
+        state: states.get(task).map(|state| (*state).into()),
+    };
     let shown = plan.nodes.iter().zip(nodes).zip(layers).map(|((node, stands), layer)| GraphNode {
         name: node.name.clone(),
         task: stands.task,

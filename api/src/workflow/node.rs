@@ -33,7 +33,10 @@ const OTHERS: [(&str, &str); 5] = [
     ("depends_on", "is not allowed in a workflow; use `after` of the node"),
     ("join", "is not allowed in a workflow; use `join` of the node"),
     ("ref", "is not allowed in a workflow: nodes have names"),
-    ("unique_key", "is not allowed in a workflow: the task that holds the key would be of another run"),
+    (
+        "unique_key",
+        "is not allowed in a workflow: the task that holds the key would be of another run",
+    ),
     ("run_at", "is not allowed in a workflow; use `delay`, or a node with `wait`"),
 ];
 
@@ -54,7 +57,8 @@ impl Nodes<'_> {
         };
         let mut own = Findings::new(f.at("/defaults"));
         refuse_others(&mut own, "", &defaults);
-        for field in ["run", "name", "delay"].iter().filter(|field| defaults.contains_key(**field)) {
+        for field in ["run", "name", "delay"].iter().filter(|field| defaults.contains_key(**field))
+        {
             own.wrong_entry("", field, "is not allowed in `defaults`");
         }
         if own.is_empty() {
@@ -111,7 +115,10 @@ impl Nodes<'_> {
         let Some(made) = made.filter(|_| is_good) else { return Ok(None) };
         let Made { template, delay, holes, wait, warnings } = made;
         let name = name.to_owned();
-        Ok(Some((Node { name, task: template, delay, after, join, test, items, holes, wait }, warnings)))
+        Ok(Some((
+            Node { name, task: template, delay, after, join, test, items, holes, wait },
+            warnings,
+        )))
     }
 
     fn after(
@@ -139,7 +146,10 @@ impl Nodes<'_> {
                         after.push(After { node: *place, on: parent.on });
                     }
                     Some(_) => f.wrong(&pointer, "is given twice"),
-                    None => f.wrong(&pointer, format!("`{}` is not a node of this workflow", short(&parent.node))),
+                    None => f.wrong(
+                        &pointer,
+                        format!("`{}` is not a node of this workflow", short(&parent.node)),
+                    ),
                 },
                 Err(wrong) => f.wrong(&pointer, wrong.to_string()),
             }
@@ -148,7 +158,10 @@ impl Nodes<'_> {
         if let Join::AtLeast(wanted) = join
             && !(1..=count).contains(&wanted)
         {
-            f.wrong("/join/at_least", format!("must be 1 to {count}, the number of entries of `after`"));
+            f.wrong(
+                "/join/at_least",
+                format!("must be 1 to {count}, the number of entries of `after`"),
+            );
         }
         (after, join)
     }
@@ -175,8 +188,12 @@ impl Nodes<'_> {
             Some(run) => reads.holes(f, "/task/run", run),
             None => Vec::new(),
         };
-        if self.has_max_parallel && fields.get("concurrency_key").is_some_and(|key| !key.is_null()) {
-            f.wrong("/task/concurrency_key", "cannot be given together with `max_parallel` of the workflow");
+        if self.has_max_parallel && fields.get("concurrency_key").is_some_and(|key| !key.is_null())
+        {
+            f.wrong(
+                "/task/concurrency_key",
+                "cannot be given together with `max_parallel` of the workflow",
+            );
         }
         if !f.is_empty() {
             return Ok(None);
@@ -192,7 +209,10 @@ impl Nodes<'_> {
     ) -> Result<Option<Made>, Problem> {
         let text = serde_json::to_vec(&Value::Object(fields)).unwrap_or_default();
         if text.len() > self.most_bytes {
-            f.wrong(below, format!("has {} bytes; a task may have {}", text.len(), self.most_bytes));
+            f.wrong(
+                below,
+                format!("has {} bytes; a task may have {}", text.len(), self.most_bytes),
+            );
             return Ok(None);
         }
         let at = f.at(below);
@@ -224,7 +244,10 @@ impl Nodes<'_> {
             (None, Some(true), false) => Some(WaitFor::Approval),
             (None, None, true) => Some(WaitFor::Time),
             _ => {
-                f.wrong("/wait", "must have exactly one of `signal`, `approval` (true) and `delay`");
+                f.wrong(
+                    "/wait",
+                    "must have exactly one of `signal`, `approval` (true) and `delay`",
+                );
                 None
             }
         };

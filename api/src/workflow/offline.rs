@@ -43,7 +43,9 @@ fn named_pools(text: &[u8]) -> BTreeSet<PoolName> {
     fn add(value: &Value, names: &mut BTreeSet<PoolName>) {
         match value {
             Value::Object(fields) => {
-                names.extend(fields.get("pool").and_then(Value::as_str).and_then(|name| name.parse().ok()));
+                names.extend(
+                    fields.get("pool").and_then(Value::as_str).and_then(|name| name.parse().ok()),
+                );
                 fields.values().for_each(|value| add(value, names));
             }
             Value::Array(items) => items.iter().for_each(|value| add(value, names)),

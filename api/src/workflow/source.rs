@@ -15,12 +15,19 @@ pub(super) struct Readable<'a> {
 
 /// Whether a value is one of these: an object with `$from`, `$input` or `$item`.
 fn is_source(value: &Value) -> Option<&Map<String, Value>> {
-    value.as_object().filter(|fields| ["$from", "$input", "$item"].iter().any(|key| fields.contains_key(*key)))
+    value
+        .as_object()
+        .filter(|fields| ["$from", "$input", "$item"].iter().any(|key| fields.contains_key(*key)))
 }
 
 impl Readable<'_> {
     /// Reads a source at `pointer`; what is no source is noted.
-    pub(super) fn source(&self, f: &mut Findings, pointer: &str, value: &Value) -> Option<Source<usize>> {
+    pub(super) fn source(
+        &self,
+        f: &mut Findings,
+        pointer: &str,
+        value: &Value,
+    ) -> Option<Source<usize>> {
         const WANTED: &str = "must be {\"$from\": \"node\", \"pointer\": \"/a\"}, {\"$input\": \"/a\"} or {\"$item\": \"/a\"}";
         let Some(fields) = is_source(value) else {
             f.wrong(pointer, WANTED);
@@ -37,7 +44,8 @@ impl Readable<'_> {
         besides: &[&str],
     ) -> Option<Source<usize>> {
         let of = |key: &str| fields.get(key).map(|value| value.as_str());
-        let kinds = ["$from", "$input", "$item"].iter().filter(|key| fields.contains_key(**key)).count();
+        let kinds =
+            ["$from", "$input", "$item"].iter().filter(|key| fields.contains_key(**key)).count();
         let known = |key: &String| {
             ["$from", "$input", "$item"].contains(&key.as_str()) || besides.contains(&key.as_str())
         };
@@ -50,7 +58,9 @@ impl Readable<'_> {
             return None;
         }
         let own = match (of("$from"), of("$input"), of("$item")) {
-            (Some(Some(name)), ..) => return self.of_node(f, pointer, (name, fields.get("pointer"))),
+            (Some(Some(name)), ..) => {
+                return self.of_node(f, pointer, (name, fields.get("pointer")));
+            }
             (_, Some(Some(at)), _) => Source::Input(at.to_owned()),
             (.., Some(Some(_))) if !self.has_items => {
                 f.wrong(pointer, "`$item` is allowed only in the task of a node with `for_each`");
@@ -89,36 +99,58 @@ impl Readable<'_> {
         self.checked(f, pointer, Source::Node(place, at.to_owned()))
     }
 
-    fn checked(&self, f: &mut Findings, pointer: &str, source: Source<usize>) -> Option<Source<usize>> {
+    fn checked(
+        &self,
+        f: &mut Findings,
+        pointer: &str,
+        source: Source<usize>,
+    ) -> Option<Source<usize>> {
         if is_pointer(source.pointer()) {
             return Some(source);
         }
-        f.wrong(pointer, "must have a JSON pointer (RFC 6901): empty, or steps that each begin with `/`");
+        f.wrong(
+            pointer,
+            "must have a JSON pointer (RFC 6901): empty, or steps that each begin with `/`",
+        );
         None
     }
 
     /// Reads an `if` at `pointer`: a source and one comparison.
-    pub(super) fn test(&self, f: &mut Findings, pointer: &str, value: &Value) -> Option<Test<usize>> {
+    pub(super) fn test(
+        &self,
+        f: &mut Findings,
+        pointer: &str,
+        value: &Value,
+    ) -> Option<Test<usize>> {
         const WORDS: [&str; 8] = ["eq", "ne", "lt", "le", "gt", "ge", "in", "exists"];
         const WANTED: &str = "must be a value and one comparison, such as {\"$from\": \"check\", \"pointer\": \"/ok\", \"eq\": true}";
         let Some(fields) = is_source(value) else {
             f.wrong(pointer, WANTED);
             return None;
         };
-        let words: Vec<&str> = WORDS.into_iter().filter(|word| fields.contains_key(*word)).collect();
+        let words: Vec<&str> =
+            WORDS.into_iter().filter(|word| fields.contains_key(*word)).collect();
         let [word] = words.as_slice() else {
-            f.wrong(pointer, "must have exactly one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `in`, `exists`");
+            f.wrong(
+                pointer,
+                "must have exactly one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `in`, `exists`",
+            );
             return None;
         };
         let with: Vec<&str> = WORDS.into_iter().chain(["pointer"]).collect();
         let own = Readable { has_items: false, place: self.place };
         let of = own.read(f, pointer, fields, &with)?;
-        let given: Map<String, Value> = [((*word).to_owned(), fields[*word].clone())].into_iter().collect();
+        let given: Map<String, Value> =
+            [((*word).to_owned(), fields[*word].clone())].into_iter().collect();
         let is = serde_json::from_value::<Comparison>(Value::Object(given)).ok();
         let is_ordered = |value: &Value| value.is_number() || value.is_string();
         let fits = match &is {
-            Some(Comparison::Lt(v) | Comparison::Le(v) | Comparison::Gt(v) | Comparison::Ge(v)) => is_ordered(v),
-            Some(Comparison::Eq(_) | Comparison::Ne(_) | Comparison::In(_) | Comparison::Exists(_)) => true,
+            Some(Comparison::Lt(v) | Comparison::Le(v) | Comparison::Gt(v) | Comparison::Ge(v)) => {
+                is_ordered(v)
+            }
+            Some(
+                Comparison::Eq(_) | Comparison::Ne(_) | Comparison::In(_) | Comparison::Exists(_),
+            ) => true,
             None => false,
         };
         match is.filter(|_| fits) {
@@ -131,7 +163,12 @@ impl Readable<'_> {
     }
 
     /// Takes the sources out of what a node runs, which stands at `pointer`, and puts texts in their places that pass as such.
-    pub(super) fn holes(&self, f: &mut Findings, pointer: &str, run: &mut Value) -> Vec<Hole<usize>> {
+    pub(super) fn holes(
+        &self,
+        f: &mut Findings,
+        pointer: &str,
+        run: &mut Value,
+    ) -> Vec<Hole<usize>> {
         let mut holes = Vec::new();
         self.walk(f, (pointer, String::new()), run, &mut holes);
         holes
@@ -150,7 +187,10 @@ impl Readable<'_> {
             let stand_in = match steps.as_slice() {
                 ["command", "argv", "0"] => "program",
                 ["http", "url"] => "https://value.invalid/",
-                ["command", "argv" | "env", _] | ["command", "stdin"] | ["http", "body"] | ["http", "headers", _] => "",
+                ["command", "argv" | "env", _]
+                | ["command", "stdin"]
+                | ["http", "body"]
+                | ["http", "headers", _] => "",
                 _ => {
                     f.wrong(&here, "a value can stand only in `argv`, `env`, `stdin`, `url`, `headers` and `body`");
                     return;

@@ -419,7 +419,10 @@ async fn a_workflow(watch: &mut Watch<'_>) {
         let task = server.waiting().await;
         let path = format!("/v1/tasks/{task}/{decision}");
         let row = watch.one(&server.post(&path, r#"{"note":"because"}"#).await).await;
-        assert_eq!((&row["target"]["id"], &row["after"]["note"]), (&json!(task), &json!("because")));
+        assert_eq!(
+            (&row["target"]["id"], &row["after"]["note"]),
+            (&json!(task), &json!("because"))
+        );
         watch.none(&server.post(&path, "").await).await;
     }
     watch.one(&ask(server, &server.key, "DELETE", path, Value::Null).await).await;

@@ -259,7 +259,9 @@ fn body(endpoint: &Endpoint) -> String {
         }
         "schedule.pause" => json!({"reason": "for a test"}),
         "workflow.put" => workflow(),
-        "workflow_run.start" => json!({"definition": workflow(), "input": {"list": [1, 2], "key": "k"}}),
+        "workflow_run.start" => {
+            json!({"definition": workflow(), "input": {"list": [1, 2], "key": "k"}})
+        }
         "workflow_run.rerun" => json!({"nodes": ["a"], "below": true}),
         "signal.send" => json!({"payload": {"a": [1]}, "keep": "1h"}),
         "task.approve" | "task.reject" => json!({"note": "for a test"}),

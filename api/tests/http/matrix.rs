@@ -77,7 +77,9 @@ async fn ids(server: &Server, path: &str, theirs: &Theirs) -> [String; 3] {
         "workflow-runs" => {
             let own = server.run().await;
             let hex = own.trim_start_matches("run_");
-            let sql = format!("delete from task where run_id = '{hex}'; delete from workflow_run where id = '{hex}'");
+            let sql = format!(
+                "delete from task where run_id = '{hex}'; delete from workflow_run where id = '{hex}'"
+            );
             server.db.sql(&sql).await.unwrap();
             [theirs.run.clone(), WorkflowRunId::fresh().to_string(), own]
         }
@@ -180,7 +182,15 @@ impl Theirs {
             cursors.push(page["next_cursor"].as_str().unwrap().to_owned());
         }
         let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-        Self { task, run, user, sign_in: text(&sign_in["id"]), key: text(&key["id"]), cursors, admin }
+        Self {
+            task,
+            run,
+            user,
+            sign_in: text(&sign_in["id"]),
+            key: text(&key["id"]),
+            cursors,
+            admin,
+        }
     }
 }
 
@@ -373,7 +383,8 @@ async fn a_key_that_another_tenant_limits_is_a_key_like_any_other_to_everybody()
     let limits = "select string_agg(tenant_id::text || key || running, ' ' order by key) from concurrency_limit";
     let before = server.db.sql(limits).await.unwrap();
     let mut asked = 0;
-    let of_limits = |endpoint: &&Endpoint| endpoint.path.starts_with("/v1/concurrency-limits/{key}");
+    let of_limits =
+        |endpoint: &&Endpoint| endpoint.path.starts_with("/v1/concurrency-limits/{key}");
     for endpoint in TABLE.iter().filter(of_limits) {
         let Access::Tenant(needed, _) = endpoint.access else { panic!("{endpoint:?}") };
         for asker in &askers {
@@ -559,6 +570,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let operator = server.new_operator("admin", &["admin"]).await;
     self::user(&server, "ann@example.com", Role::Viewer).await;
     let access = signed_in(&server, "ann@example.com").await.0;
+    let run = server.ended_run().await;
     let before = fingerprint(&server).await;
     let (own, platform, users) = (&server.key, &operator, &access);
     let password = json!({"old_password": "x", "password": crate::users::PASSWORD});
@@ -583,7 +595,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "POST", "/v1/schedules/s/pause".to_owned(), json!({})),
         (own, "PUT", "/v1/workflows/w".to_owned(), serde_json::from_str(WORKFLOW).unwrap()),
         (own, "POST", "/v1/workflow-runs".to_owned(), json!({"workflow": "w"})),
-        (own, "POST", format!("/v1/workflow-runs/{}/rerun", server.ended_run().await), json!({})),
+        (own, "POST", format!("/v1/workflow-runs/{run}/rerun"), json!({})),
         (own, "POST", "/v1/signals/k".to_owned(), json!({"payload": 1})),
         (own, "POST", format!("{task}/approve"), json!({})),
         (own, "POST", format!("{task}/reject"), json!({})),

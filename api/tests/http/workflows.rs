@@ -33,10 +33,15 @@ fn places(value: &Value, at: &str, all: &mut Vec<String>) {
     let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(key, value)| places(value, &format!("{at}/{}", escaped(key)), all));
+            fields
+                .iter()
+                .for_each(|(key, value)| places(value, &format!("{at}/{}", escaped(key)), all));
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(nth, value)| places(value, &format!("{at}/{nth}"), all));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(nth, value)| places(value, &format!("{at}/{nth}"), all));
         }
         _ => {}
     }
@@ -47,7 +52,15 @@ fn malformed() -> Vec<(String, Value)> {
     let good = rich();
     let mut all = Vec::new();
     places(&good, "", &mut all);
-    let strange = [json!(-7), json!([]), json!({}), json!("\0"), json!("no such thing"), json!({"$from": "nobody"}), json!({"x": 1})];
+    let strange = [
+        json!(-7),
+        json!([]),
+        json!({}),
+        json!("\0"),
+        json!("no such thing"),
+        json!({"$from": "nobody"}),
+        json!({"x": 1}),
+    ];
     let mut made = Vec::new();
     for at in &all {
         for value in &strange {
@@ -75,15 +88,24 @@ async fn what_makes_no_sense_is_refused_where_it_stands_and_stores_nothing() {
             taken += 1;
             continue;
         }
-        assert_eq!((answer.status, answer.code().as_str()), (422, "validation_failed"), "{at}: {answer:?}");
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (422, "validation_failed"),
+            "{at}: {answer:?}"
+        );
         let pointers = answer.pointers();
         // A mistake may show where it is, in a part of it, in what it is a part of, or in a node that refers to it.
         let near = |pointer: &String| {
             let node = |text: &str| text.split('/').nth(2).map(str::to_owned);
-            pointer.starts_with(&at) || at.starts_with(pointer.as_str()) || node(pointer) == node(&at)
+            pointer.starts_with(&at)
+                || at.starts_with(pointer.as_str())
+                || node(pointer) == node(&at)
         };
         assert!(pointers.iter().any(near) || at == "/nodes" || at.is_empty(), "{at}: {answer:?}");
-        assert!(pointers.iter().all(|pointer| pointer.starts_with('/') || pointer.is_empty()), "{pointers:?}");
+        assert!(
+            pointers.iter().all(|pointer| pointer.starts_with('/') || pointer.is_empty()),
+            "{pointers:?}"
+        );
         refused += 1;
     }
     assert!(refused >= 200, "{refused} refused, {taken} taken");
@@ -97,7 +119,13 @@ async fn what_makes_no_sense_is_refused_where_it_stands_and_stores_nothing() {
         if answer.status == 422 {
             assert_eq!(stored, 0, "{at}");
             let pointers = answer.pointers();
-            assert!(pointers.iter().all(|pointer| pointer.starts_with("/definition") || pointer.starts_with("/input")), "{pointers:?}");
+            assert!(
+                pointers
+                    .iter()
+                    .all(|pointer| pointer.starts_with("/definition")
+                        || pointer.starts_with("/input")),
+                "{pointers:?}"
+            );
             tried += 1;
         }
     }
@@ -115,18 +143,42 @@ async fn mistakes_of_the_graph_are_named() {
     let many: serde_json::Map<String, Value> =
         (0..10_001).map(|nth| (format!("n{nth}"), json!({"task": noop}))).collect();
     for (nodes, pointer, said) in [
-        (json!({"a": after(&["c"]), "b": after(&["a"]), "c": after(&["b"])}), "/nodes/a/after", "waits for itself: a waits for c waits for b waits for a"),
+        (
+            json!({"a": after(&["c"]), "b": after(&["a"]), "c": after(&["b"])}),
+            "/nodes/a/after",
+            "waits for itself: a waits for c waits for b waits for a",
+        ),
         (json!({"a": after(&["a"])}), "/nodes/a/after/0", "is the node itself"),
         (json!({"a": after(&[]), "b": after(&["a", "a"])}), "/nodes/b/after/1", "is given twice"),
-        (json!({"a": after(&[]), "b": {"task": reads("a")}}), "/nodes/b", "reads of `a`, which need not have ended: name it in `after`"),
-        (json!({"a": {"task": {"run": {"command": {"argv": [{"$item": ""}]}}}}}), "/nodes/a/task/run/command/argv/0", "`$item` is allowed only in the task of a node with `for_each`"),
-        (json!({"a": {"wait": {"delay": "1s"}, "for_each": [1]}}), "/nodes/a/for_each", "is allowed only with a `task`"),
-        (json!({"a": {"wait": {"delay": "1s", "expires": "1s"}}}), "/nodes/a/wait/expires", "goes with `signal` and `approval` only"),
+        (
+            json!({"a": after(&[]), "b": {"task": reads("a")}}),
+            "/nodes/b",
+            "reads of `a`, which need not have ended: name it in `after`",
+        ),
+        (
+            json!({"a": {"task": {"run": {"command": {"argv": [{"$item": ""}]}}}}}),
+            "/nodes/a/task/run/command/argv/0",
+            "`$item` is allowed only in the task of a node with `for_each`",
+        ),
+        (
+            json!({"a": {"wait": {"delay": "1s"}, "for_each": [1]}}),
+            "/nodes/a/for_each",
+            "is allowed only with a `task`",
+        ),
+        (
+            json!({"a": {"wait": {"delay": "1s", "expires": "1s"}}}),
+            "/nodes/a/wait/expires",
+            "goes with `signal` and `approval` only",
+        ),
         (json!({}), "/nodes", "must have 1 to 10000 nodes"),
         (Value::Object(many), "/nodes", "must have 1 to 10000 nodes"),
     ] {
         let answer = put(&server, "x", &json!({ "nodes": nodes })).await;
-        assert_eq!((answer.status, answer.pointers()), (422, vec![pointer.to_owned()]), "{answer:?}");
+        assert_eq!(
+            (answer.status, answer.pointers()),
+            (422, vec![pointer.to_owned()]),
+            "{answer:?}"
+        );
         assert_eq!(answer.json()["errors"][0]["detail"], said);
     }
     let twice = r#"{"nodes":{"a":{"task":{"run":{"noop":{}}}},"a":{"task":{"run":{"noop":{}}}}}}"#;
@@ -142,12 +194,16 @@ async fn mistakes_of_the_graph_are_named() {
 #[tokio::test]
 async fn a_workflow_is_stored_by_name_in_versions_and_its_runs_keep_theirs() {
     let server = Server::start().await;
-    let made = server.put_as(&server.key, "/v1/workflows/w", &[("If-None-Match", "*")], WORKFLOW).await;
+    let made =
+        server.put_as(&server.key, "/v1/workflows/w", &[("If-None-Match", "*")], WORKFLOW).await;
     assert_eq!((made.status, made.header("etag")), (201, Some("\"1\"")));
     let spaced = WORKFLOW.replace(':', ": ");
     let same = server.put_as(&server.key, "/v1/workflows/w", &[], spaced).await;
     assert_eq!((same.status, same.header("etag")), (200, Some("\"1\"")));
-    assert_eq!(same.json()["definition"].to_string(), serde_json::from_str::<Value>(WORKFLOW).unwrap().to_string());
+    assert_eq!(
+        same.json()["definition"].to_string(),
+        serde_json::from_str::<Value>(WORKFLOW).unwrap().to_string()
+    );
     let start = json!({"workflow": "w"}).to_string();
     let once = [("Idempotency-Key", "k")];
     let run = server.post_with("/v1/workflow-runs", &once, &start).await;
@@ -155,28 +211,53 @@ async fn a_workflow_is_stored_by_name_in_versions_and_its_runs_keep_theirs() {
     let id = run.json()["id"].as_str().unwrap().to_owned();
     assert_eq!(run.header("location"), Some(format!("/v1/workflow-runs/{id}").as_str()));
     let again = server.post_with("/v1/workflow-runs", &once, &start).await;
-    assert_eq!((again.json()["id"].as_str(), again.header("idempotency-replayed")), (Some(id.as_str()), Some("true")));
-    assert_eq!(server.post_with("/v1/workflow-runs", &once, r#"{"workflow":"w","input":1}"#).await.code(), "idempotency_key_reuse");
+    assert_eq!(
+        (again.json()["id"].as_str(), again.header("idempotency-replayed")),
+        (Some(id.as_str()), Some("true"))
+    );
+    assert_eq!(
+        server.post_with("/v1/workflow-runs", &once, r#"{"workflow":"w","input":1}"#).await.code(),
+        "idempotency_key_reuse"
+    );
     let one = json!({"nodes": {"z": {"task": {"run": {"noop": {}}}}}});
     for (header, status) in [("\"7\"", 412), ("\"1\"", 200)] {
-        let put = server.put_as(&server.key, "/v1/workflows/w", &[("If-Match", header)], one.to_string()).await;
+        let put = server
+            .put_as(&server.key, "/v1/workflows/w", &[("If-Match", header)], one.to_string())
+            .await;
         assert_eq!(put.status, status, "{put:?}");
     }
     let graph = server.get(&format!("/v1/workflow-runs/{id}/graph")).await.json();
-    let names: Vec<_> = graph["nodes"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
+    let names: Vec<_> =
+        graph["nodes"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
     assert_eq!(names, ["a", "b"]);
     assert_eq!((&graph["run"]["version"], &graph["run"]["tasks"]), (&json!(1), &json!(2)));
-    let task = server.get(&format!("/v1/tasks/{}", graph["nodes"][1]["task"].as_str().unwrap())).await.json();
-    assert_eq!((&task["workflow_run"], &task["node"], &task["state"]), (&json!(id), &json!("b"), &json!("scheduled")));
+    let task = server
+        .get(&format!("/v1/tasks/{}", graph["nodes"][1]["task"].as_str().unwrap()))
+        .await
+        .json();
+    assert_eq!(
+        (&task["workflow_run"], &task["node"], &task["state"]),
+        (&json!(id), &json!("b"), &json!("scheduled"))
+    );
     let listed = server.get(&format!("/v1/tasks?workflow_run={id}")).await.json();
     assert_eq!(listed["data"].as_array().unwrap().len(), 2);
     let runs = async |query: &str| {
         let page = server.get(&format!("/v1/workflow-runs?{query}")).await.json();
         page["data"].as_array().unwrap().len()
     };
-    assert_eq!(runs("workflow=w").await + runs("state=running").await + runs("state=failed,expired").await, 2);
+    assert_eq!(
+        runs("workflow=w").await + runs("state=running").await + runs("state=failed,expired").await,
+        2
+    );
     assert_eq!(server.get("/v1/workflow-runs?state=done").await.pointers(), ["query:state"]);
-    let gone = crate::client::request(server.addr, "DELETE", "/v1/workflows/w", &[("Authorization", &format!("Bearer {}", server.key))], b"").await;
+    let gone = crate::client::request(
+        server.addr,
+        "DELETE",
+        "/v1/workflows/w",
+        &[("Authorization", &format!("Bearer {}", server.key))],
+        b"",
+    )
+    .await;
     assert_eq!(gone.status, 200, "{gone:?}");
     assert_eq!(server.post("/v1/workflow-runs", &start).await.code(), "not_found");
     assert_eq!(server.get(&format!("/v1/workflow-runs/{id}")).await.status, 200, "its runs go on");
@@ -206,16 +287,24 @@ async fn quotas_of_workflows_are_exact() {
     let plan = r#"update plan set limits = limits || '{"workflows": 1, "workflow_runs": 1, "workflow_tasks": 2, "signals": 1}'"#;
     server.db.sql(plan).await.unwrap();
     // Other plans are known within a second.
-    testkit::poll::until_some("the plan to be known", std::time::Duration::from_secs(20), || async {
-        let limits = server.get("/v1/limits").await.json();
-        limits.to_string().contains(r#""name":"workflows","limit":1,"#).then_some(())
-    })
+    testkit::poll::until_some(
+        "the plan to be known",
+        std::time::Duration::from_secs(20),
+        || async {
+            let limits = server.get("/v1/limits").await.json();
+            limits.to_string().contains(r#""limit":1,"name":"workflows""#).then_some(())
+        },
+    )
     .await
     .unwrap();
     let one: Value = serde_json::from_str(WORKFLOW).unwrap();
     assert_eq!(put(&server, "a", &one).await.status, 201);
     assert_eq!(put(&server, "b", &one).await.code(), "quota_exceeded");
-    assert_eq!(put(&server, "a", &one).await.status, 200, "the one that there is may be stored again");
+    assert_eq!(
+        put(&server, "a", &one).await.status,
+        200,
+        "the one that there is may be stored again"
+    );
     let three = json!({"nodes": {"a": {"task": {"run": {"noop": {}}}}, "b": {"task": {"run": {"noop": {}}}}, "c": {"task": {"run": {"noop": {}}}}}});
     assert_eq!(put(&server, "a", &three).await.pointers(), ["/nodes"]);
     let start = json!({"workflow": "a"}).to_string();
@@ -249,10 +338,19 @@ async fn only_who_may_approve_decides_and_once() {
     assert_eq!(result, json!({"approved_by": by, "note": "fine"}));
     let other = server.waiting().await;
     let rejected = server.post(&format!("/v1/tasks/{other}/reject"), "").await.json();
-    assert_eq!((&rejected["state"], &rejected["reason"]), (&json!("aborted"), &json!(format!("rejected by {}", server.key.split('_').nth(2).unwrap()))));
+    assert_eq!(
+        (&rejected["state"], &rejected["reason"]),
+        (
+            &json!("aborted"),
+            &json!(format!("rejected by {}", server.key.split('_').nth(2).unwrap()))
+        )
+    );
     let plain = server.noop().await;
     assert_eq!(server.post(&format!("/v1/tasks/{plain}/approve"), "").await.code(), "conflict");
     // What waits for no time has no other time.
     let waiting = server.waiting().await;
-    assert_eq!(server.post(&format!("/v1/tasks/{waiting}/run-now"), "").await.code(), "task_waiting");
+    assert_eq!(
+        server.post(&format!("/v1/tasks/{waiting}/run-now"), "").await.code(),
+        "task_waiting"
+    );
 }

@@ -39,7 +39,10 @@ fn known(reason: &Reason, explanation: &Explanation) -> String {
             format!("It waits for the signal `{key}`{}.", until_when(until.as_ref(), now))
         }
         Reason::Approval { until } => {
-            format!("It waits for a person to approve or reject it{}.", until_when(until.as_ref(), now))
+            format!(
+                "It waits for a person to approve or reject it{}.",
+                until_when(until.as_ref(), now)
+            )
         }
         Reason::Retry { at, failures, max_attempts, last_outcome, last_reason } => {
             let outcome = last_outcome.map(|outcome| format!(", the last ended {outcome}"));

@@ -48,8 +48,8 @@ impl Scope {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ApproveTasks, ManageUsers, OwnKeys, ReadAudit, ReadTasks, ReadUsage, ReadUsers,
-            SubmitTasks,
+            AllKeys, ApproveTasks, ManageUsers, OwnKeys, ReadAudit, ReadTasks, ReadUsage,
+            ReadUsers, SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Read => &[ReadTasks, ReadUsage],

@@ -91,7 +91,11 @@ mod tests {
             (json!({"lt": 2}), json!(-1), json!(2)),
             (json!({"le": 2}), json!(2), json!(2.5)),
             (json!({"gt": "a"}), json!("b"), json!("a")),
-            (json!({"ge": 9007199254740993i64}), json!(9007199254740993i64), json!(9007199254740992i64)),
+            (
+                json!({"ge": 9007199254740993i64}),
+                json!(9007199254740993i64),
+                json!(9007199254740992i64),
+            ),
             (json!({"in": ["x", 3]}), json!(3), json!("y")),
             (json!({"exists": true}), json!(null), json!(null)),
         ] {
@@ -103,7 +107,9 @@ mod tests {
 
     #[test]
     fn of_what_is_not_there_only_its_absence_holds() {
-        for is in [json!({"eq": null}), json!({"ne": 1}), json!({"in": [1]}), json!({"exists": true})] {
+        for is in
+            [json!({"eq": null}), json!({"ne": 1}), json!({"in": [1]}), json!({"exists": true})]
+        {
             assert!(!serde_json::from_value::<Comparison>(is).unwrap().holds(None));
         }
         assert!(Comparison::Exists(false).holds(None));

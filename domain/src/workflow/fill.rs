@@ -37,8 +37,8 @@ pub fn fill(run: &Run, values: &[(&str, &Value)]) -> Result<Run, FillProblem> {
         }
     }
     let last = values.last().map_or("", |(at, _)| at);
-    let filled: Run =
-        serde_json::from_value(json).map_err(|why| problem(last, format!("does not fit: {why}")))?;
+    let filled: Run = serde_json::from_value(json)
+        .map_err(|why| problem(last, format!("does not fit: {why}")))?;
     if let Run::Command(command) = &filled {
         check_command_size(&command.argv, &command.env)
             .map_err(|why| problem(last, why.to_string()))?;
@@ -87,13 +87,25 @@ mod tests {
         let (name, list, one) = (json!("prog"), json!([1, {"a": 2}]), json!(1));
         let filled = fill(
             &command,
-            &[("/command/argv/1", &list), ("/command/env/A", &one), ("/command/stdin", &name), ("/command/argv/0", &name)],
+            &[
+                ("/command/argv/1", &list),
+                ("/command/env/A", &one),
+                ("/command/stdin", &name),
+                ("/command/argv/0", &name),
+            ],
         );
-        let wanted = run(json!({"command": {"argv": ["prog", r#"[1,{"a":2}]"#], "env": {"A": "1"}, "stdin": "prog"}}));
+        let wanted = run(
+            json!({"command": {"argv": ["prog", r#"[1,{"a":2}]"#], "env": {"A": "1"}, "stdin": "prog"}}),
+        );
         assert_eq!(filled, Ok(wanted));
-        let http = run(json!({"http": {"method": "POST", "url": "https://a/", "headers": {"X-~/": ""}, "body": "", "success": "2xx"}}));
+        let http = run(
+            json!({"http": {"method": "POST", "url": "https://a/", "headers": {"X-~/": ""}, "body": "", "success": "2xx"}}),
+        );
         let url = json!("https://b/c");
-        let filled = fill(&http, &[("/http/url", &url), ("/http/headers/X-~0~1", &one), ("/http/body", &list)]);
+        let filled = fill(
+            &http,
+            &[("/http/url", &url), ("/http/headers/X-~0~1", &one), ("/http/body", &list)],
+        );
         assert!(filled.is_err(), "`/` is no character of a header's name");
         let filled = fill(&http, &[("/http/url", &url), ("/http/body", &list)]).unwrap();
         assert_eq!(filled.target().as_deref(), Some("https://b:443"));
@@ -102,8 +114,11 @@ mod tests {
     #[test]
     fn a_value_that_no_submit_could_have_is_refused_by_its_place() {
         let command = run(json!({"command": {"argv": ["x"], "env": {"A": ""}}}));
-        let http = run(json!({"http": {"method": "GET", "url": "https://a/", "headers": {"A": ""}, "success": "2xx"}}));
-        let (empty, nul, line, long) = (json!(""), json!("a\0"), json!("a\nb"), json!("x".repeat(200_000)));
+        let http = run(
+            json!({"http": {"method": "GET", "url": "https://a/", "headers": {"A": ""}, "success": "2xx"}}),
+        );
+        let (empty, nul, line, long) =
+            (json!(""), json!("a\0"), json!("a\nb"), json!("x".repeat(200_000)));
         for (run, at, value) in [
             (&command, "/command/argv/0", &empty),
             (&command, "/command/env/A", &nul),

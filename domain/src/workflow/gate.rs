@@ -72,7 +72,10 @@ impl Gate {
     pub fn of(node: &Node, parent: impl Fn(usize) -> ParentNode) -> Option<Self> {
         let parent = |place: &usize| parent(*place);
         let gate = Self {
-            test: node.test.as_ref().map(|test| Test { of: test.of.map(parent), is: test.is.clone() }),
+            test: node
+                .test
+                .as_ref()
+                .map(|test| Test { of: test.of.map(parent), is: test.is.clone() }),
             items: node.items.as_ref().map(|items| items.map(parent)),
             holes: node.holes.iter().map(|hole| hole.map(parent)).collect(),
             wait: node.wait.as_ref().map(|wait| wait.map(parent)),
@@ -108,18 +111,28 @@ impl Gate {
         if let Some(test) = &self.test {
             let value = find(&test.of, None).ok();
             if !test.is.holds(value.as_deref()) {
-                let found = value.map_or_else(|| "is missing".to_owned(), |value| format!("is {}", shortened(&value)));
-                return Opening::Skip(format!("its `if` does not hold: {} {found}", named(&test.of)));
+                let found = value.map_or_else(
+                    || "is missing".to_owned(),
+                    |value| format!("is {}", shortened(&value)),
+                );
+                return Opening::Skip(format!(
+                    "its `if` does not hold: {} {found}",
+                    named(&test.of)
+                ));
             }
         }
         if let Some(wait) = &self.wait {
             return self.wait(wait, |source| find(source, None));
         }
         let filled = |item: Option<&Value>| -> Result<Run, String> {
-            let values: Result<Vec<_>, Missing> =
-                self.holes.iter().map(|hole| Ok((hole.at.as_str(), find(&hole.from, item)?))).collect();
+            let values: Result<Vec<_>, Missing> = self
+                .holes
+                .iter()
+                .map(|hole| Ok((hole.at.as_str(), find(&hole.from, item)?)))
+                .collect();
             let values = values.map_err(|Missing(why)| why)?;
-            let values: Vec<(&str, &Value)> = values.iter().map(|(at, value)| (*at, &**value)).collect();
+            let values: Vec<(&str, &Value)> =
+                values.iter().map(|(at, value)| (*at, &**value)).collect();
             fill(run, &values).map_err(|problem| problem.to_string())
         };
         let Some(Items(source)) = &self.items else {
@@ -127,12 +140,16 @@ impl Gate {
         };
         let list = match find(source, None).as_deref() {
             Ok(Value::Array(list)) => list.clone(),
-            Ok(_) => return Opening::Fail(format!("{} is no list for its `for_each`", named(source))),
+            Ok(_) => {
+                return Opening::Fail(format!("{} is no list for its `for_each`", named(source)));
+            }
             Err(Missing(why)) => return Opening::Fail(why.clone()),
         };
         if list.len() > most_items {
             let (items, of) = (list.len(), named(source));
-            return Opening::Fail(format!("{of} has {items} items; this run may have {most_items} tasks more"));
+            return Opening::Fail(format!(
+                "{of} has {items} items; this run may have {most_items} tasks more"
+            ));
         }
         let runs: Result<Vec<Run>, String> = list
             .iter()
@@ -193,11 +210,14 @@ fn find<'a>(
 
 /// A reference in words, such as ``the result of node `a` at `/b` ``.
 fn named(source: &Source<ParentNode>) -> String {
-    let at = |pointer: &str| if pointer.is_empty() { String::new() } else { format!(" at `{pointer}`") };
+    let at =
+        |pointer: &str| if pointer.is_empty() { String::new() } else { format!(" at `{pointer}`") };
     match source {
         Source::Given(_) => "the given list or value".to_owned(),
         Source::Input(pointer) => format!("the input{}", at(pointer)),
-        Source::Node(parent, pointer) => format!("the result of node `{}`{}", parent.node, at(pointer)),
+        Source::Node(parent, pointer) => {
+            format!("the result of node `{}`{}", parent.node, at(pointer))
+        }
         Source::Item(pointer) => format!("the item{}", at(pointer)),
     }
 }
@@ -247,10 +267,13 @@ mod tests {
         let open = |pointer| {
             Gate { test: Some(test(pointer)), ..NONE }.open(&noop(), 0, |_| Some(&result))
         };
-        let skipped = |why: &str| Opening::Skip(format!("its `if` does not hold: the result of node `a` {why}"));
+        let skipped = |why: &str| {
+            Opening::Skip(format!("its `if` does not hold: the result of node `a` {why}"))
+        };
         assert_eq!(open("/ok"), skipped("at `/ok` is false"));
         assert_eq!(open("/no"), skipped("at `/no` is missing"));
-        let holds = Gate { test: Some(Test { of: from("/ok"), is: Comparison::Exists(true) }), ..NONE };
+        let holds =
+            Gate { test: Some(Test { of: from("/ok"), is: Comparison::Exists(true) }), ..NONE };
         assert_eq!(holds.open(&noop(), 0, |_| Some(&result)), Opening::Run(noop()));
     }
 
@@ -291,7 +314,10 @@ mod tests {
         let wait = |until| Gate { wait: Some(Wait { until, expires: None }), ..NONE };
         let result = json!({"key": "order-1", "bad": ""});
         let open = |gate: Gate| gate.open(&noop(), 0, |_| Some(&result));
-        let waits = |signal: Option<&str>| Opening::Wait { signal: signal.map(str::to_owned), expires: None };
+        let waits = |signal: Option<&str>| Opening::Wait {
+            signal: signal.map(str::to_owned),
+            expires: None,
+        };
         assert_eq!(open(wait(WaitFor::Signal(from("/key")))), waits(Some("order-1")));
         assert_eq!(open(wait(WaitFor::Approval)), waits(None));
         assert_eq!(open(wait(WaitFor::Time)), Opening::TimeOver);

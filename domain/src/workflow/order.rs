@@ -46,7 +46,10 @@ mod tests {
     fn the_longest_path_comes_first_and_a_parent_before_its_children() {
         // 0 -> 1 -> 3 is 60 + 1 + 10 s, 0 -> 2 -> 3 is 60 + 300 + 10 s; 4 is alone, with 65 s.
         let node = |name: &str, cap: u64, after: &[usize]| Node {
-            after: after.iter().map(|node| After { node: *node, on: Condition::Succeeded }).collect(),
+            after: after
+                .iter()
+                .map(|node| After { node: *node, on: Condition::Succeeded })
+                .collect(),
             ..Node::noop(name, Duration::from_secs(cap), Join::All)
         };
         let nodes = vec![

@@ -161,7 +161,8 @@ impl Node {
             WaitFor::Approval | WaitFor::Time => None,
         });
         let items = self.items.as_ref().map(|Items(source)| source);
-        let sources = self.test.as_ref().map(|test| &test.of).into_iter().chain(items).chain(signal);
+        let sources =
+            self.test.as_ref().map(|test| &test.of).into_iter().chain(items).chain(signal);
         let sources = sources.chain(self.holes.iter().map(|hole| &hole.from));
         sources.filter_map(Source::node).copied()
     }
@@ -227,7 +228,17 @@ impl Node {
             "priority": 0, "flexible": false, "max_attempts": 1, "delivery": "at_least_once"});
         let task = serde_json::from_value(task).unwrap();
         let name = name.to_owned();
-        Self { name, task, delay: None, after: vec![], join, test: None, items: None, holes: vec![], wait: None }
+        Self {
+            name,
+            task,
+            delay: None,
+            after: vec![],
+            join,
+            test: None,
+            items: None,
+            holes: vec![],
+            wait: None,
+        }
     }
 }
 
@@ -254,20 +265,32 @@ mod tests {
         node.items = Some(Items(at("/list")));
         node.test = Some(Test { of: at("/none"), is: Comparison::Exists(false) });
         node.wait = Some(Wait { until: WaitFor::Signal(at("/key")), expires: None });
-        let plan = |node: Node| Plan { nodes: vec![node], deadline: None, max_parallel: None, labels: BTreeMap::new() };
+        let plan = |node: Node| Plan {
+            nodes: vec![node],
+            deadline: None,
+            max_parallel: None,
+            labels: BTreeMap::new(),
+        };
         let with = plan(node.clone()).with_input(&input).unwrap();
         let put = &with.nodes[0];
         assert_eq!(put.task.run, run("3"));
         assert_eq!(put.holes.len(), 1, "what it reads of nodes stays");
         assert_eq!(put.items, Some(Items(Source::Given(json!([1, 2])))));
-        assert_eq!(put.test.as_ref().map(|test| &test.of), Some(&at("/none")), "it is missing when it is tested");
-        assert_eq!(put.wait.as_ref().map(|wait| &wait.until), Some(&WaitFor::Signal(Source::Given(json!("k")))));
+        assert_eq!(
+            put.test.as_ref().map(|test| &test.of),
+            Some(&at("/none")),
+            "it is missing when it is tested"
+        );
+        assert_eq!(
+            put.wait.as_ref().map(|wait| &wait.until),
+            Some(&WaitFor::Signal(Source::Given(json!("k"))))
+        );
         assert_eq!(plan(node.clone()).with_input(&input).unwrap(), with);
 
         node.items = Some(Items(at("/no")));
         let problem = plan(node.clone()).with_input(&input).unwrap_err();
         assert_eq!((problem[0].node.as_str(), problem[0].pointer.as_str()), ("a", "/no"));
-        node.items = None;
+        (node.items, node.wait) = (None, None);
         node.holes = vec![Hole { at: "/command/argv/0".to_owned(), from: at("/empty") }];
         let problem = plan(node).with_input(&json!({"empty": ""})).unwrap_err();
         assert!(problem[0].why.contains("must name a program"), "{problem:?}");
@@ -279,7 +302,8 @@ mod tests {
         node.delay = Some(Duration::from_millis(1500));
         node.wait = Some(Wait { until: WaitFor::Approval, expires: Some(Duration::from_secs(9)) });
         let deadline = Some(Duration::from_secs(60));
-        let plan = Plan { nodes: vec![node], deadline, max_parallel: Some(2), labels: BTreeMap::new() };
+        let plan =
+            Plan { nodes: vec![node], deadline, max_parallel: Some(2), labels: BTreeMap::new() };
         let text = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
     }

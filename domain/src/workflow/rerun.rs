@@ -82,7 +82,10 @@ mod tests {
     fn what_failed_or_is_named_is_run_again_with_what_is_below_it() {
         // a -> b -> d, a -> c -> d, e.
         let node = |name: &str, after: &[usize]| Node {
-            after: after.iter().map(|node| After { node: *node, on: Condition::Succeeded }).collect(),
+            after: after
+                .iter()
+                .map(|node| After { node: *node, on: Condition::Succeeded })
+                .collect(),
             ..Node::noop(name, Duration::from_secs(1), Join::All)
         };
         let nodes = vec![

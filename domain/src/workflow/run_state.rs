@@ -75,7 +75,8 @@ pub fn outcome(plan: &Plan, states: &[State]) -> RunState {
     let mut handled = vec![false; states.len()];
     for after in plan.nodes.iter().flat_map(|node| &node.after) {
         let Some(end) = states.get(after.node) else { continue };
-        let handles = matches!(after.on, Condition::Failed | Condition::Expired) && after.on.holds(*end);
+        let handles =
+            matches!(after.on, Condition::Failed | Condition::Expired) && after.on.holds(*end);
         if let Some(handled) = handled.get_mut(after.node) {
             *handled |= handles;
         }

@@ -4,6 +4,7 @@ use anyhow::Context;
 use domain::task::State;
 use e2e::{Cluster, Customer, Oracle, Role, Shape};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::time::Duration;
 use testkit::graphs::{self, Needs, Node, Numbers, Wanted};
 use testkit::poll;
@@ -27,9 +28,12 @@ enum Extra {
 fn embellish(numbers: &mut Numbers, graph: &mut [Node]) -> Vec<Extra> {
     let mut extras: Vec<Extra> = Vec::new();
     for node in graph.iter_mut() {
-        let is_command = |place: usize| matches!(extras[place], Extra::None | Extra::If { .. } | Extra::Value { .. });
+        let is_command = |place: usize| {
+            matches!(extras[place], Extra::None | Extra::If { .. } | Extra::Value { .. })
+        };
         let must_succeed = |(parent, wanted): &(usize, Wanted)| {
-            (*wanted == Wanted::Success && node.needs == Needs::All && is_command(*parent)).then_some(*parent)
+            (*wanted == Wanted::Success && node.needs == Needs::All && is_command(*parent))
+                .then_some(*parent)
         };
         let from = node.parents.iter().find_map(must_succeed);
         let extra = match (numbers.below(6), from) {
@@ -60,8 +64,11 @@ fn definition(graph: &[Node], extras: &[Extra]) -> Value {
             State::Aborted => "exit 7",
             _ => "exit 0",
         };
-        let script = format!("echo \"{{\\\"n\\\": {place}, \\\"value\\\": \\\"$A\\\"}}\" > $BERTH_RESULT; {exit}");
-        let mut task = json!({"run": {"command": {"argv": ["bash", "-c", script], "env": {"A": "x"}}}});
+        let script = format!(
+            "echo \"{{\\\"n\\\": {place}, \\\"value\\\": \\\"$A\\\"}}\" > $BERTH_RESULT; {exit}"
+        );
+        let mut task =
+            json!({"run": {"command": {"argv": ["bash", "-c", script], "env": {"A": "x"}}}});
         let mut one = json!({});
         match extra {
             Extra::None => {}
@@ -71,7 +78,8 @@ fn definition(graph: &[Node], extras: &[Extra]) -> Value {
             }
             Extra::Value { from, is_there } => {
                 let pointer = if *is_there { "/n" } else { "/none" };
-                task["run"]["command"]["env"]["A"] = json!({"$from": name(*from), "pointer": pointer});
+                task["run"]["command"]["env"]["A"] =
+                    json!({"$from": name(*from), "pointer": pointer});
             }
             Extra::Each { items } => {
                 one["for_each"] = (0..*items).collect();
@@ -84,7 +92,9 @@ fn definition(graph: &[Node], extras: &[Extra]) -> Value {
         }
         if !node.parents.is_empty() {
             let parents = node.parents.iter();
-            one["after"] = parents.map(|(parent, wanted)| json!({"node": name(*parent), "on": wanted.word()})).collect();
+            one["after"] = parents
+                .map(|(parent, wanted)| json!({"node": name(*parent), "on": wanted.word()}))
+                .collect();
             one["join"] = match node.needs {
                 Needs::All => json!("all"),
                 Needs::Any => json!("any"),
@@ -101,7 +111,9 @@ fn definition(graph: &[Node], extras: &[Extra]) -> Value {
 fn run_ends(graph: &[Node], ends: &[State]) -> &'static str {
     let fine = |place: usize| {
         let handled = graph.iter().flat_map(|node| &node.parents).any(|(parent, wanted)| {
-            *parent == place && *wanted == Wanted::Failure && [State::Failed, State::Aborted].contains(&ends[place])
+            *parent == place
+                && *wanted == Wanted::Failure
+                && [State::Failed, State::Aborted].contains(&ends[place])
         });
         handled || [State::Succeeded, State::Skipped].contains(&ends[place])
     };
@@ -164,8 +176,16 @@ async fn runs_end_as_the_reference_says_while_roles_are_killed() -> anyhow::Resu
     for (graph, extras, run) in &all {
         let shown = ended(&customer, run, ENDED).await?;
         let ends = graphs::ends(graph);
-        for (place, (wanted, (_, found))) in ends.iter().zip(states(&shown)).enumerate() {
-            assert_eq!(found, wanted.as_str(), "{run}, node {place} ({:?} {:?}): {shown}", graph[place], extras[place]);
+        let found: HashMap<String, String> = states(&shown).into_iter().collect();
+        for (place, wanted) in ends.iter().enumerate() {
+            let found = &found[&format!("n{place}")];
+            assert_eq!(
+                found,
+                wanted.as_str(),
+                "{run}, node {place} ({:?} {:?}): {shown}",
+                graph[place],
+                extras[place]
+            );
         }
         assert_eq!(shown["run"]["state"], run_ends(graph, &ends), "{shown}");
     }
@@ -173,7 +193,8 @@ async fn runs_end_as_the_reference_says_while_roles_are_killed() -> anyhow::Resu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signal_reaches_its_node_whether_it_comes_before_at_once_or_after() -> anyhow::Result<()> {
+async fn a_signal_reaches_its_node_whether_it_comes_before_at_once_or_after() -> anyhow::Result<()>
+{
     let cluster = Cluster::start(Shape::default().with(Role::Scheduler, 2)).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let definition = json!({"nodes": {"first": {"task": {"run": {"noop": {}}}},
@@ -181,7 +202,8 @@ async fn a_signal_reaches_its_node_whether_it_comes_before_at_once_or_after() ->
         "last": {"after": ["wait"], "task": {"run": {"noop": {}}}}}});
     let send = async |round: usize| {
         let body = json!({"payload": round});
-        let (status, sent) = customer.call("POST", &format!("/v1/signals/key-{round}"), Some(&body), None).await?;
+        let (status, sent) =
+            customer.call("POST", &format!("/v1/signals/key-{round}"), Some(&body), None).await?;
         anyhow::ensure!(status == 200, "{status}: {sent}");
         Ok(())
     };
@@ -213,15 +235,19 @@ async fn a_signal_reaches_its_node_whether_it_comes_before_at_once_or_after() ->
     for (round, run) in runs {
         let graph = ended(&customer, &run, SOON).await?;
         assert_eq!(graph["run"]["state"], "succeeded", "{graph}");
-        let task = graph["nodes"][1]["task"].as_str().context("an id")?;
-        let (_, result) = customer.call("GET", &format!("/v1/tasks/{task}/result"), None, None).await?;
+        let nodes = graph["nodes"].as_array().context("nodes")?;
+        let wait = nodes.iter().find(|node| node["name"] == "wait").context("the node")?;
+        let task = wait["task"].as_str().context("an id")?;
+        let (_, result) =
+            customer.call("GET", &format!("/v1/tasks/{task}/result"), None, None).await?;
         assert_eq!(result, json!(round));
     }
     Oracle::of(&cluster).drained(SOON).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_is_stopped_by_its_owner_or_its_deadline_and_run_again_in_parts() -> anyhow::Result<()> {
+async fn a_run_is_stopped_by_its_owner_or_its_deadline_and_run_again_in_parts() -> anyhow::Result<()>
+{
     let cluster = Cluster::start(Shape::default()).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let nodes = json!({
@@ -232,12 +258,17 @@ async fn a_run_is_stopped_by_its_owner_or_its_deadline_and_run_again_in_parts() 
     let both = [json!({"nodes": nodes}), json!({"nodes": nodes, "deadline": "2s"})];
     let mut runs = Vec::new();
     for (nth, definition) in both.iter().enumerate() {
-        runs.push(start(&customer, &json!({"definition": definition}), &format!("stop-{nth}")).await?);
+        runs.push(
+            start(&customer, &json!({"definition": definition}), &format!("stop-{nth}")).await?,
+        );
     }
     let cancel = format!("/v1/workflow-runs/{}/cancel", runs[0]);
     for wanted in ["requested", "already_requested"] {
         let (_, cancelled) = customer.call("POST", &cancel, None, None).await?;
-        assert!([json!(wanted), json!("already_ended")].contains(&cancelled["cancel"]), "{cancelled}");
+        assert!(
+            [json!(wanted), json!("already_ended")].contains(&cancelled["cancel"]),
+            "{cancelled}"
+        );
     }
     for (run, state) in runs.iter().zip(["cancelled", "expired"]) {
         let graph = ended(&customer, run, SOON).await?;
@@ -257,23 +288,43 @@ async fn a_run_is_stopped_by_its_owner_or_its_deadline_and_run_again_in_parts() 
     });
     let first = start(&customer, &json!({"definition": {"nodes": nodes}}), "first").await?;
     let before = ended(&customer, &first, SOON).await?;
-    let wanted = [("a", "succeeded"), ("b", "failed"), ("c", "skipped"), ("each", "succeeded"), ("gathered", "succeeded")];
+    let wanted = [
+        ("a", "succeeded"),
+        ("b", "failed"),
+        ("c", "skipped"),
+        ("each", "succeeded"),
+        ("gathered", "succeeded"),
+    ];
     let wanted = wanted.map(|(node, state)| (node.to_owned(), state.to_owned()));
     assert_eq!(states(&before), wanted, "{before}");
-    assert_eq!((&before["run"]["state"], &before["run"]["reason"]), (&json!("failed"), &json!("`b` failed")));
+    assert_eq!(
+        (&before["run"]["state"], &before["run"]["reason"]),
+        (&json!("failed"), &json!("`b` failed"))
+    );
     let again = async |body: Value, tasks: u64| {
         let path = format!("/v1/workflow-runs/{first}/rerun");
         let (status, run) = customer.call("POST", &path, Some(&body), None).await?;
-        anyhow::ensure!(status == 201 && run["tasks"] == tasks && run["rerun_of"] == first, "{status}: {run}");
+        anyhow::ensure!(
+            status == 201 && run["tasks"] == tasks && run["rerun_of"] == first,
+            "{status}: {run}"
+        );
         ended(&customer, run["id"].as_str().context("an id")?, SOON).await
     };
     let failed = again(json!({}), 2).await?;
     assert_eq!(states(&failed), wanted, "{failed}");
     let task = |graph: &Value, place: usize| graph["nodes"][place]["task"].clone();
-    assert_eq!((task(&failed, 0), task(&failed, 3)), (task(&before, 0), task(&before, 3)), "taken over");
+    assert_eq!(
+        (task(&failed, 0), task(&failed, 3)),
+        (task(&before, 0), task(&before, 3)),
+        "taken over"
+    );
     assert!(task(&failed, 1) != task(&before, 1) && failed["nodes"][0]["taken_over"] == true);
     let one = again(json!({"nodes": ["gathered"]}), 1).await?;
-    assert_eq!((states(&one), &one["run"]["state"]), (wanted.to_vec(), &json!("failed")), "what is taken over counts");
+    assert_eq!(
+        (states(&one), &one["run"]["state"]),
+        (wanted.to_vec(), &json!("failed")),
+        "what is taken over counts"
+    );
     let below = again(json!({"nodes": ["each"], "below": true}), 2).await?;
     assert_eq!(below["nodes"][3]["items"].as_array().map(Vec::len), Some(1), "{below}");
     let result = format!("/v1/tasks/{}/result", task(&below, 4).as_str().context("an id")?);
@@ -287,12 +338,21 @@ async fn no_more_of_a_run_run_at_a_time_than_it_allows() -> anyhow::Result<()> {
     let cluster = Cluster::start(Shape::default()).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let nodes: Map<String, Value> = (0..8)
-        .map(|nth| (format!("n{nth}"), json!({"task": {"run": {"noop": {"sleep": "200ms"}}, "tier": "basic"}})))
+        .map(|nth| {
+            (
+                format!("n{nth}"),
+                json!({"task": {"run": {"noop": {"sleep": "200ms"}}, "tier": "basic"}}),
+            )
+        })
         .collect();
     let body = json!({"definition": {"nodes": nodes, "max_parallel": 2}});
     let run = start(&customer, &body, "parallel").await?;
     let (_, limits) = customer.call("GET", "/v1/concurrency-limits", None, None).await?;
-    assert_eq!((&limits["data"][0]["key"], &limits["data"][0]["running"]), (&json!(run), &json!(2)), "{limits}");
+    assert_eq!(
+        (&limits["data"][0]["key"], &limits["data"][0]["running"]),
+        (&json!(run), &json!(2)),
+        "{limits}"
+    );
     let graph = ended(&customer, &run, ENDED).await?;
     let mut marks: Vec<(String, i32)> = Vec::new();
     for node in graph["nodes"].as_array().into_iter().flatten() {

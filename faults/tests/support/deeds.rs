@@ -76,9 +76,7 @@ fn parent_of_many() -> Vec<Value> {
 
 /// Starts a run of each kind of node, and one that is cancelled where that is what `point` is about; the tasks of their nodes.
 async fn run_workflow(customer: &Customer, point: &Point, tag: &str) -> anyhow::Result<Tasks> {
-    let echo = |env: Value| {
-        json!({"run": {"command": {"argv": ["/bin/sh", "-c", "printf '{\"n\": %s}' \"$N\" > $BERTH_RESULT"], "env": {"N": env}}}})
-    };
+    let echo = |env: Value| json!({"run": {"command": {"argv": ["/bin/sh", "-c", "printf '{\"n\": %s}' \"$N\" > $BERTH_RESULT"], "env": {"N": env}}}});
     let definition = json!({"nodes": {
         "first": {"task": echo(json!("2"))},
         "value": {"after": ["first"], "task": echo(json!({"$from": "first", "pointer": "/n"}))},
@@ -111,7 +109,11 @@ async fn run_workflow(customer: &Customer, point: &Point, tag: &str) -> anyhow::
 }
 
 /// Starts a run under one key until it is answered; its nodes, each with its task.
-async fn run(customer: &Customer, body: &Value, tag: &str) -> anyhow::Result<Vec<(String, String)>> {
+async fn run(
+    customer: &Customer,
+    body: &Value,
+    tag: &str,
+) -> anyhow::Result<Vec<(String, String)>> {
     let until = runtime::clock::monotonic() + Duration::from_secs(60);
     let id = loop {
         match customer.call("POST", "/v1/workflow-runs", Some(body), Some(tag)).await {
@@ -120,7 +122,8 @@ async fn run(customer: &Customer, body: &Value, tag: &str) -> anyhow::Result<Vec
             _ => anyhow::ensure!(runtime::clock::monotonic() < until, "a run was never answered"),
         }
     };
-    let (_, graph) = customer.call("GET", &format!("/v1/workflow-runs/{id}/graph"), None, None).await?;
+    let (_, graph) =
+        customer.call("GET", &format!("/v1/workflow-runs/{id}/graph"), None, None).await?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let nodes = graph["nodes"].as_array().into_iter().flatten();
     Ok(nodes.map(|node| (text(&node["name"]), text(&node["task"]))).collect())

@@ -91,9 +91,7 @@ impl Stage {
                 let doomed = DoomedTask { tenant: put.tenant, task: put.task, parent: put.task };
                 Told::Moved(transition::skipped(&world.scheduler, &[doomed]).await.unwrap())
             }
-            Event::Prepared | Event::PrepareFailed | Event::WaitOver => {
-                self.gate(event, put).await
-            }
+            Event::Prepared | Event::PrepareFailed | Event::WaitOver => self.gate(event, put).await,
             Event::RunNow
             | Event::MarkedSucceeded
             | Event::Recalled

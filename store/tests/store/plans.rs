@@ -15,7 +15,7 @@ use store::TenantScope;
 use store::task::{TaskFilter, find};
 
 /// Tables that grow with the work: nothing may read them whole.
-const LARGE: [&str; 18] = [
+const LARGE: [&str; 17] = [
     "task",
     "task_spec",
     "task_history",
@@ -32,7 +32,6 @@ const LARGE: [&str; 18] = [
     "workflow",
     "workflow_run",
     "workflow_items",
-    "workflow_tally",
     "workflow_signal",
 ];
 

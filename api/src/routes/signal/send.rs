@@ -50,18 +50,16 @@ pub async fn handle(call: Call) -> Result<Answer<Signal>, Problem> {
     let sent_by = call.caller.actor().to_string().into();
     let signal = SentSignal { key, payload, kept, sent_by, most };
     // Sending twice does no harm: who waited has gone on.
-    repeatable(&call, async || {
-        match send_signal(&call.state.api, &call.scope(), &signal).await? {
-            SignalAnswer::Sent { nodes, expires_at } => {
-                if nodes > 0 {
-                    call.state.bus.wake(Topic::Batcher);
-                    call.state.bus.wake(Topic::ShardOwner);
-                }
-                Ok(Answer::ok(Signal { key: signal.key.clone(), nodes, expires_at }))
+    repeatable(&call, async || match send_signal(&call.state.api, &call.scope(), &signal).await? {
+        SignalAnswer::Sent { nodes, expires_at } => {
+            if nodes > 0 {
+                call.state.bus.wake(Topic::Batcher);
+                call.state.bus.wake(Topic::ShardOwner);
             }
-            SignalAnswer::QuotaReached => {
-                Err(call.state.refusals.used_up(&call.caller, Quota::Signals, most).await)
-            }
+            Ok(Answer::ok(Signal { key: signal.key.clone(), nodes, expires_at }))
+        }
+        SignalAnswer::QuotaReached => {
+            Err(call.state.refusals.used_up(&call.caller, Quota::Signals, most).await)
         }
     })
     .await

@@ -17,7 +17,8 @@ const MAX_NOTE: usize = 500;
 pub(super) async fn decided(call: &Call, approved: bool) -> Result<Answer<Task>, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
-    let Body { note } = if call.body.is_empty() { Body::default() } else { json::parse(&call.body)? };
+    let Body { note } =
+        if call.body.is_empty() { Body::default() } else { json::parse(&call.body)? };
     if let Some(note) = &note {
         let mut found = Findings::default();
         short_text(&mut found, "/note", note, MAX_NOTE);

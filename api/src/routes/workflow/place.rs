@@ -19,7 +19,8 @@ pub(super) fn name_in_path(call: &Call) -> Result<&str, Problem> {
     if is_name {
         return Ok(name);
     }
-    let detail = format!("must have 1 to {MAX_NAME} of a-z A-Z 0-9 _ . -, and begin with a letter or digit");
+    let detail =
+        format!("must have 1 to {MAX_NAME} of a-z A-Z 0-9 _ . -, and begin with a letter or digit");
     Err(Problem::at(Code::InvalidParameter, "path:name", detail))
 }
 

@@ -63,7 +63,11 @@ pub async fn handle(call: Call) -> Result<Answer<Workflow>, Problem> {
         PutAnswer::Updated(record) | PutAnswer::Unchanged(record) => (StatusCode::OK, record),
         PutAnswer::VersionMismatch { version } => return Err(other_version("workflow", version)),
         PutAnswer::QuotaReached => {
-            return Err(call.state.refusals.used_up(&call.caller, Quota::Workflows, put.most).await);
+            return Err(call
+                .state
+                .refusals
+                .used_up(&call.caller, Quota::Workflows, put.most)
+                .await);
         }
     };
     Ok(Answer::versioned(status, record.version, workflow(*record, warnings)?))

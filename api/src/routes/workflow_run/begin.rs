@@ -92,7 +92,9 @@ async fn pools(call: &Call, plan: &Plan) -> Result<(), Problem> {
     match gone {
         None => Ok(()),
         Some(name) => {
-            let detail = format!("`{name}` is not a pool of this installation; change the pool of the workflow's nodes.");
+            let detail = format!(
+                "`{name}` is not a pool of this installation; change the pool of the workflow's nodes."
+            );
             Err(Problem::new(Code::Conflict, detail))
         }
     }

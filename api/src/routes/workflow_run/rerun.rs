@@ -20,7 +20,11 @@ pub const DOC: Doc = Doc {
                   that did not succeed, and everything below it; with `nodes` it runs these, with `below` also everything below them. The \
                   other nodes and their results are taken over. The run must have ended; it does not change.",
     request: Some("WorkflowRunRerun"),
-    answers: &[AnswerDoc { status: 201, text: "The new run", content: Content::Json("WorkflowRun") }],
+    answers: &[AnswerDoc {
+        status: 201,
+        text: "The new run",
+        content: Content::Json("WorkflowRun"),
+    }],
     answer_headers: &[AnswerHeader::Location],
     problems: &[
         Code::NotFound,
@@ -50,9 +54,9 @@ pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
         return Err(Problem::new(Code::NotEnded, detail));
     }
     let plan = before.plan()?;
-    let chosen = redo.chosen(&plan, &states(&call, &before).await?).map_err(|unknown| {
-        Problem::at(Code::ValidationFailed, "/nodes", unknown.to_string())
-    })?;
+    let chosen = redo
+        .chosen(&plan, &states(&call, &before).await?)
+        .map_err(|unknown| Problem::at(Code::ValidationFailed, "/nodes", unknown.to_string()))?;
     if !chosen.contains(&true) {
         let detail = "Each node of the run succeeded or was skipped. To run some again, name them in `nodes`.";
         return Err(Problem::new(Code::Conflict, detail));
@@ -70,9 +74,11 @@ fn redo(asked: WorkflowRerun) -> Result<Redo, Problem> {
         (Some(nodes), false) => Ok(Redo::Nodes(nodes)),
         (Some(nodes), true) => Ok(Redo::Below(nodes)),
         (None, false) => Ok(Redo::Failed),
-        (None, true) => {
-            Err(Problem::at(Code::ValidationFailed, "/below", "is allowed only together with `nodes`"))
-        }
+        (None, true) => Err(Problem::at(
+            Code::ValidationFailed,
+            "/below",
+            "is allowed only together with `nodes`",
+        )),
     }
 }
 

@@ -25,10 +25,7 @@ pub struct PreparedTask {
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn prepared(
-    db: &SchedulerDb,
-    tasks: &[PreparedTask],
-) -> Result<u64, StoreError> {
+pub async fn prepared(db: &SchedulerDb, tasks: &[PreparedTask]) -> Result<u64, StoreError> {
     let mut connection = db.pool().acquire().await?;
     prepared_in(&mut connection, tasks).await
 }

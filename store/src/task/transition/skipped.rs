@@ -57,19 +57,19 @@ async fn skip(
     connection: &mut PgConnection,
     (tenants, ids, reasons): (&[Uuid], &[Uuid], &[String]),
 ) -> Result<u64, StoreError> {
-        let query = end_tasks!(
-            of waiting: "with gone as (
+    let query = end_tasks!(
+        of waiting: "with gone as (
                 delete from task t using unnest($1::uuid[], $2::uuid[], $3::text[]) as i(tenant_id, id, reason)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                     and t.state = 'scheduled' and (t.doomed_by is not null or (t.gate = 'closed' and t.needs is null))
                 returning t.*, i.reason
             )",
-            state: "'skipped'",
-            reason: "reason",
-            answer: "select from gone",
-            tenants,
-            ids,
-            reasons
-        );
-        Ok(named("skipped", query.execute(connection)).await?.rows_affected())
+        state: "'skipped'",
+        reason: "reason",
+        answer: "select from gone",
+        tenants,
+        ids,
+        reasons
+    );
+    Ok(named("skipped", query.execute(connection)).await?.rows_affected())
 }

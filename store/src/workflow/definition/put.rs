@@ -76,9 +76,7 @@ pub async fn put(
         let stored = write(&mut tx, scope, workflow).await?;
         let act = Act::new(AuditAction::WorkflowPut, &workflow.name).to(stored.audit_value());
         let (act, answer) = match found {
-            Some(before) => {
-                (act.from(before.audit_value()), PutAnswer::Updated(Box::new(stored)))
-            }
+            Some(before) => (act.from(before.audit_value()), PutAnswer::Updated(Box::new(stored))),
             None => (act, PutAnswer::Created(Box::new(stored))),
         };
         audit::record(&mut tx, scope, act).await?;

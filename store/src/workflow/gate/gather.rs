@@ -32,7 +32,8 @@ pub(super) async fn gather(
     let wrong: Vec<(usize, State)> = ended.iter().enumerate().filter_map(bad).collect();
     if let Some((place, state)) = wrong.first() {
         let (items, of) = (wrong.len(), ended.len());
-        let why = format!("{items} of {of} items did not succeed, the first at place {place}: {state}");
+        let why =
+            format!("{items} of {of} items did not succeed, the first at place {place}: {state}");
         moves.failed.push((tenant, id, why));
         return Ok(());
     }

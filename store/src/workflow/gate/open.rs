@@ -103,7 +103,11 @@ async fn open(tx: &mut PgConnection, tasks: &[GatedTask]) -> Result<OpenedGates,
                 moves.waiting.push(Waiting { key: task.key, signal, expires });
             }
             Opening::Each(items) if items.is_empty() => {
-                moves.over.push(over(task.key, Some("[]".to_owned()), "its `for_each` has no items"));
+                moves.over.push(over(
+                    task.key,
+                    Some("[]".to_owned()),
+                    "its `for_each` has no items",
+                ));
             }
             Opening::Each(items) => {
                 let stored = expand(&mut *tx, task, items).await?;

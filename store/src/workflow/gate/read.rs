@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::statement::named;
 use crate::workflow::run::ends;
 use domain::id::{TaskId, TenantId, WorkflowRunId};
-use domain::task::{Run, State};
+use domain::task::Run;
 use domain::time::Timestamp;
 use domain::workflow::Gate;
 use serde_json::Value;
@@ -35,10 +35,7 @@ pub(super) struct RunOfGates {
 }
 
 /// Locks up to `limit` tasks whose gate is to be opened and that nobody else holds, in the order of their keys.
-pub(super) async fn lock(
-    tx: &mut PgConnection,
-    limit: i64,
-) -> Result<Vec<GatedTask>, StoreError> {
+pub(super) async fn lock(tx: &mut PgConnection, limit: i64) -> Result<Vec<GatedTask>, StoreError> {
     let query = sqlx::query!(
         r#"select g.tenant_id as "tenant_id!", g.id as "id!", g.run_id as "run_id!", g.gate as "state!", s.run as "run?", s.gate as "gate?"
             from (
@@ -102,8 +99,10 @@ pub(super) async fn results(
         return Ok(HashMap::new());
     }
     let found = ends(tx, &wanted).await?;
-    let value = |(of, end): (&(TenantId, TaskId, Timestamp), Option<(State, Option<String>)>)| {
-        Some(((of.0, of.1), serde_json::from_str(&end?.1?).ok()?))
-    };
-    Ok(wanted.iter().zip(found).filter_map(value).collect())
+    let mut results = HashMap::new();
+    for ((tenant, task, _), end) in wanted.iter().zip(found) {
+        let value = end.and_then(|(_, value)| serde_json::from_str(&value?).ok());
+        results.extend(value.map(|value| ((*tenant, *task), value)));
+    }
+    Ok(results)
 }

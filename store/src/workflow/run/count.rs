@@ -54,7 +54,7 @@ pub async fn count_ends(db: &SchedulerDb, limit: i64) -> Result<CountedEnds, Sto
                 ), changed as (
                     update workflow_run r set ended = r.ended + s.ended, failed = r.failed + s.failed
                     from summed s
-                    where r.tenant_id = any (array[s.tenant_id]) and r.id = s.run_id and r.finished_at is null
+                    where r.tenant_id = any (array[s.tenant_id]) and r.id = s.run_id and r.ended + s.ended <= r.total
                     returning r.tenant_id, r.id, r.total, r.ended, r.failed, r.stopped_at, r.deadline_at, r.rerun_of
                 )
                 select s.rows as "rows!", c.tenant_id as "tenant_id?", c.id as "id?", c.ended >= c.total as "is_last?",
@@ -135,13 +135,16 @@ async fn judged(
     let of = |task: Uuid| (end.tenant, TaskId(task), since);
     let ended = ends(tx, &row.tasks.into_iter().map(of).collect::<Vec<_>>()).await?;
     // What a re-run took over and is in no history any more had ended well enough to be taken over.
-    let state = |end: Option<(State, Option<String>)>| end.map_or(State::Succeeded, |(state, _)| state);
+    let state =
+        |end: Option<(State, Option<String>)>| end.map_or(State::Succeeded, |(state, _)| state);
     let states: Vec<State> = ended.into_iter().map(state).collect();
     let end = outcome(&plan, &states);
     let reason = (end == RunState::Failed).then(|| {
         let failed = plan.nodes.iter().zip(&states);
-        let failed = failed.filter(|(_, state)| !matches!(state, State::Succeeded | State::Skipped));
-        let names: Vec<String> = failed.map(|(node, state)| format!("`{}` {state}", node.name)).collect();
+        let failed =
+            failed.filter(|(_, state)| !matches!(state, State::Succeeded | State::Skipped));
+        let names: Vec<String> =
+            failed.map(|(node, state)| format!("`{}` {state}", node.name)).collect();
         match names.len() {
             0..=5 => names.join(", "),
             more => format!("{} and {} more", names[..5].join(", "), more - 5),

@@ -69,7 +69,8 @@ impl NewRun {
             nodes[place] = kept(place).unwrap_or_else(TaskId::fresh);
         }
         let is_new = |place: &&usize| kept(**place).is_none();
-        let tasks = order.iter().filter(is_new).map(|&place| task(&of, id, &nodes, place)).collect();
+        let tasks =
+            order.iter().filter(is_new).map(|&place| task(&of, id, &nodes, place)).collect();
         Self { id, of, nodes, tasks, rerun_of }
     }
 }
@@ -77,10 +78,8 @@ impl NewRun {
 /// The task of the node at `place`.
 fn task(of: &RunOf, run: WorkflowRunId, nodes: &[TaskId], place: usize) -> NewTask {
     let node = &of.plan.nodes[place];
-    let parent = |place: usize| ParentNode {
-        node: of.plan.nodes[place].name.clone(),
-        task: nodes[place],
-    };
+    let parent =
+        |place: usize| ParentNode { node: of.plan.nodes[place].name.clone(), task: nodes[place] };
     let edges: Vec<Edge> =
         node.after.iter().map(|after| Edge { parent: nodes[after.node], on: after.on }).collect();
     let node_task =
@@ -101,7 +100,8 @@ pub(in crate::workflow) fn item(
     what: Run,
 ) -> NewTask {
     let name = format!("{}[{place}]", node.name);
-    let mut task = plain(of, node, NodeTask { run, node: name, gate: None, item_of: Some(item_of) });
+    let mut task =
+        plain(of, node, NodeTask { run, node: name, gate: None, item_of: Some(item_of) });
     task.spec.run = what;
     task
 }

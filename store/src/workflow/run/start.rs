@@ -68,7 +68,8 @@ pub async fn start(
         let workflow = run.of.workflow.as_ref().map(|(name, _)| name);
         let again = run.rerun_of.map(|(id, _)| id);
         let act = Act::new(AuditAction::WorkflowRunStart, run.id);
-        let act = act.to(json!({"workflow": workflow, "nodes": run.nodes.len(), "rerun_of": again}));
+        let act =
+            act.to(json!({"workflow": workflow, "nodes": run.nodes.len(), "rerun_of": again}));
         audit::record(&mut tx, scope, act).await?;
         let body = render(stored_at);
         if let Some(key) = key {
