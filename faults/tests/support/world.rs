@@ -119,7 +119,9 @@ impl World {
             assert_eq!(schedules.left_out().await?, 0, "nothing was late enough to be a misfire");
         } else {
             assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
-            let all = oracle.number("select count(*) from task_history").await?;
+            // Without the items that nodes became: they are known when they are made.
+            let all = "select count(*) from task_history h join task_spec s on s.id = h.id where s.node is null or s.node not like '%[%'";
+            let all = oracle.number(all).await?;
             assert_eq!(all, i64::try_from(self.tasks.len())?, "one task each, and no other");
             for (id, wanted) in &self.tasks {
                 let id = id.trim_start_matches("task_");

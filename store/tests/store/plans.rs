@@ -202,8 +202,8 @@ fn large(node: &Value) -> Option<&'static str> {
 /// What is wrong with a plan, node by node. `bitmap` nodes are judged by their index scan below.
 fn wrongs(node: &Value, wrong: &mut Vec<String>) {
     let kind = node["Node Type"].as_str().unwrap();
-    // There are a handful of pools, and all that is in the others is leased, or to be released, now.
-    let few = ["pool_pkey", "task_by_session", "task_release_by_age"]
+    // There are a handful of pools, and all that is in the others is leased, to be released, or to be stopped, now.
+    let few = ["pool_pkey", "task_by_session", "task_release_by_age", "workflow_run_stopped"]
         .iter()
         .any(|index| node["Index Name"] == *index);
     if let Some(table) = large(node) {
@@ -233,6 +233,8 @@ fn by_tenant_only(node: &Value, condition: &str) -> bool {
         && condition.contains("tenant_id")
         && ![
             "(id =",
+            "(id <",
+            "(name =",
             "(task_id =",
             "(parent_id =",
             "(schedule_id =",

@@ -6,6 +6,7 @@ use crate::statement::patient;
 use crate::{MOST_READ, PageOf, StoreError, TenantScope};
 use domain::id::WorkflowRunId;
 use domain::workflow::RunState;
+use uuid::Uuid;
 
 /// Which runs. Everything left out means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,9 +52,10 @@ pub async fn list(
     limit: u32,
 ) -> Result<PageOf<RunRecord, WorkflowRunId>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
-    let before = filter.before.map(|id| id.uuid());
+    // Ranges of the key: no id is the largest or the smallest.
+    let before = filter.before.map_or(Uuid::max(), |id| id.uuid());
     let bound = sqlx::query_scalar!(
-        "select id from workflow_run where tenant_id = $1 and ($2::uuid is null or id < $2) order by id desc offset $3 limit 1",
+        "select id from workflow_run where tenant_id = $1 and id < $2 order by id desc offset $3 limit 1",
         scope.tenant().uuid(),
         before,
         MOST_READ - 1
@@ -65,12 +67,12 @@ pub async fn list(
         r#"select tenant_id, id, workflow, version, state, null::text as input, '' as "plan!", '{}'::uuid[] as "tasks!", total, ended, failed,
                 labels::text, created_at, deadline_at, finished_at, reason, rerun_of, tasks_since, started_by
             from workflow_run
-            where tenant_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id >= $3)
+            where tenant_id = $1 and id < $2 and id >= $3
                 and (cardinality($4::text[]) = 0 or state = any ($4)) and ($5::text is null or workflow = $5)
             order by id desc limit $6"#,
         scope.tenant().uuid(),
         before,
-        bound,
+        bound.unwrap_or_default(),
         &states,
         filter.workflow.as_deref(),
         i64::from(limit)
