@@ -20,9 +20,10 @@ declare
             (gate is null or (gate in ('closed', 'items', 'waiting') and state = 'scheduled' and run_id is not null))
             and (signal_key is null or gate = 'waiting')) not valid$c$],
         array['task_spec', 'add column if not exists run_id uuid, add column if not exists node text, add column if not exists gate text'],
+        -- `item`: from an item of `for_each` to the task that waits for its items. Any end of the item will do.
         array['task_edge', 'drop constraint if exists condition_is_known'],
         array['task_edge', $c$add constraint condition_is_known
-            check (condition in ('succeeded', 'failed', 'expired', 'finished', 'skipped_ok')) not valid$c$],
+            check (condition in ('succeeded', 'failed', 'expired', 'finished', 'skipped_ok', 'item')) not valid$c$],
         array['api_key', 'drop constraint if exists api_key_scopes_check'],
         array['api_key', 'drop constraint if exists scopes_are_known'],
         array['api_key', $c$add constraint scopes_are_known
@@ -33,7 +34,8 @@ declare
         array['task_result', 'add constraint attempt_is_counted check (attempt >= 0) not valid']
     ];
     indexes constant text[] := array[
-        'create index if not exists task_by_gate on public.task (wake_at) where gate is not null and needs is null',
+        'create index if not exists task_by_gate on public.task (wake_at)
+            where gate is not null and needs is null and wake_at is not null',
         'create index if not exists task_by_run on public.task (tenant_id, run_id, id) where run_id is not null',
         'create index if not exists task_by_signal on public.task (tenant_id, signal_key) where signal_key is not null'
     ];

@@ -61,11 +61,13 @@ pub async fn send_signal(
             return Ok(SignalAnswer::QuotaReached);
         };
         let waiting = sqlx::query_scalar!(
-            "select t.id from task t where t.tenant_id = $1 and t.signal_key = $2 and t.gate = 'waiting' order by t.id for update",
+            "select t.id from task t where t.tenant_id = $1 and t.signal_key = $2",
             scope.tenant().uuid(),
             signal.key
         );
-        let waiting = named("signal.waiting", waiting.fetch_all(&mut *tx)).await?;
+        let mut waiting = named("signal.waiting", waiting.fetch_all(&mut *tx)).await?;
+        // In the lock order. One that ends meanwhile is not counted; none can begin to wait.
+        waiting.sort_unstable();
         let over = |id| WaitOver {
             tenant: scope.tenant(),
             task: TaskId(id),
@@ -73,7 +75,8 @@ pub async fn send_signal(
             reason: came(&signal.key),
         };
         let over: Vec<_> = waiting.into_iter().map(over).collect();
-        let nodes = if over.is_empty() { 0 } else { wait_over_in(&mut tx, "waiting", &over).await? };
+        let nodes =
+            if over.is_empty() { 0 } else { wait_over_in(&mut tx, "waiting", &over).await? };
         let after = json!({"nodes": nodes, "bytes": signal.payload.len()});
         let act = Act::new(AuditAction::SignalSend, &signal.key).to(after);
         audit::record(&mut tx, scope, act).await?;

@@ -2,7 +2,7 @@
 
 use super::NewTask;
 use crate::rows::row_of;
-use domain::dependency::{Condition, Dependencies, Edge};
+use domain::dependency::{Dependencies, Edge};
 use domain::time::millis;
 use uuid::Uuid;
 
@@ -79,7 +79,7 @@ impl NewEdge {
             parent_id: item.id.uuid(),
             child_id: child.uuid(),
             place: 0,
-            condition: Condition::Finished.into(),
+            condition: "item",
         })
     }
 

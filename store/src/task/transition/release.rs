@@ -19,10 +19,11 @@ macro_rules! release_children {
         $crate::task::transition::change::change_tasks!(
             $text $(+ $more_text)*
             + ", decided as materialized (
-                select e.tenant_id, e.child_id, count(*) as parents, count(*) filter (where e.holds) as held,
+                select e.tenant_id, e.child_id, count(*) filter (where e.is_item) as items,
+                    count(*) filter (where not e.is_item) as parents, count(*) filter (where e.holds and not e.is_item) as held,
                     (array_agg(e.parent_id) filter (where not e.holds))[1] as broken
                 from (
-                    select d.tenant_id, d.parent_id, d.child_id, case d.condition
+                    select d.tenant_id, d.parent_id, d.child_id, d.condition = 'item' as is_item, case d.condition
                         when 'succeeded' then d.ended = 'succeeded'
                         when 'failed' then d.ended in ('failed', 'aborted', 'killed', 'expired')
                         when 'expired' then d.ended = 'expired'
@@ -48,8 +49,17 @@ macro_rules! release_children {
                         when t.gate is not null then now()
                         when t.expire_if_late then now() + (t.start_deadline - t.run_at) end
                 from decided d
-                where t.tenant_id = any (array[d.tenant_id]) and t.id = d.child_id and t.needs > 0
+                where t.tenant_id = any (array[d.tenant_id]) and t.id = d.child_id and t.needs > 0 and d.parents > 0
+                    and t.gate is distinct from 'items'
                 returning t.tenant_id, t.id, t.attempt, t.state
+            ), collector as (
+                -- One that has become its items waits for these; what its other parents do changes nothing any more.
+                update task t set needs = case when t.needs > d.items then t.needs - d.items end,
+                    undecided = case when t.needs > d.items then t.undecided - d.items end,
+                    wake_at = case when t.needs <= d.items then now() end
+                from decided d
+                where t.tenant_id = any (array[d.tenant_id]) and t.id = d.child_id and t.needs > 0 and d.items > 0
+                    and t.gate = 'items'
             )",
             changes: $($changes $(+ $more_changes)* + " union all " +)? "
                 select tenant_id, id, attempt, state, null::text, null::integer, null::uuid from child where state = 'ready'",
