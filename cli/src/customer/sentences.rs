@@ -32,18 +32,7 @@ fn known(reason: &Reason, explanation: &Explanation) -> String {
     match reason {
         Reason::Due { at } => format!("It is due {}.", ahead(*at, now)),
         Reason::Parents(parents) => waits_for(parents),
-        Reason::Items { items, open } => {
-            format!("It has become {items} tasks, of which {open} have not ended.")
-        }
-        Reason::Signal { key, until } => {
-            format!("It waits for the signal `{key}`{}.", until_when(until.as_ref(), now))
-        }
-        Reason::Approval { until } => {
-            format!(
-                "It waits for a person to approve or reject it{}.",
-                until_when(until.as_ref(), now)
-            )
-        }
+        Reason::Items { .. } | Reason::Signal { .. } | Reason::Approval { .. } => gate(reason, now),
         Reason::Retry { at, failures, max_attempts, last_outcome, last_reason } => {
             let outcome = last_outcome.map(|outcome| format!(", the last ended {outcome}"));
             let why = last_reason.as_ref().map(|reason| format!(" ({reason})"));
@@ -142,6 +131,23 @@ fn of_turn(turn: &Turn) -> String {
 }
 
 /// `It waits for 2 of 3 tasks: task_… (running), task_… (ready, to fail).`
+/// What a node of a workflow waits for after its parents.
+fn gate(reason: &Reason, now: Timestamp) -> String {
+    match reason {
+        Reason::Items { items, open } => {
+            format!("It has become {items} tasks, of which {open} have not ended.")
+        }
+        Reason::Signal { key, until } => {
+            format!("It waits for the signal `{key}`{}.", until_when(until.as_ref(), now))
+        }
+        Reason::Approval { until } => {
+            let until = until_when(until.as_ref(), now);
+            format!("It waits for a person to approve or reject it{until}.")
+        }
+        _ => String::new(),
+    }
+}
+
 /// When a wait expires.
 fn until_when(until: Option<&Timestamp>, now: Timestamp) -> String {
     until.map(|until| format!("; it expires {}", ahead(*until, now))).unwrap_or_default()

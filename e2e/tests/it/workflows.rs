@@ -246,8 +246,7 @@ async fn a_signal_reaches_its_node_whether_it_comes_before_at_once_or_after() ->
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_is_stopped_by_its_owner_or_its_deadline_and_run_again_in_parts() -> anyhow::Result<()>
-{
+async fn a_run_is_stopped_by_its_owner_or_its_deadline() -> anyhow::Result<()> {
     let cluster = Cluster::start(Shape::default()).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let nodes = json!({
@@ -275,8 +274,13 @@ async fn a_run_is_stopped_by_its_owner_or_its_deadline_and_run_again_in_parts() 
         assert_eq!(graph["run"]["state"], state, "{graph}");
         assert!(states(&graph).iter().all(|(_, state)| state == "cancelled"), "{graph}");
     }
+    Oracle::of(&cluster).drained(SOON).await
+}
 
-    // A failed node is run again with what is below it, and the results of the others stay.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_run_again_in_parts_and_the_results_of_the_others_stay() -> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
     let echo = |script: &str, value: Value| json!({"run": {"command": {"argv": ["bash", "-c", script], "env": {"A": value}}}, "max_attempts": 1});
     let returns = "echo \"[\\\"$A\\\"]\" > $BERTH_RESULT";
     let nodes = json!({

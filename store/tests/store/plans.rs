@@ -235,6 +235,7 @@ fn by_tenant_only(node: &Value, condition: &str) -> bool {
             "(id =",
             "(id <",
             "(name =",
+            "(name >",
             "(task_id =",
             "(parent_id =",
             "(schedule_id =",

@@ -55,7 +55,8 @@ async fn expire(db: &SchedulerDb) -> Result<u64, StoreError> {
                     select tenant_id, id from workflow_run
                     where finished_at is null and stopped_at is null and deadline_at <= now()
                     order by deadline_at limit $1 for update skip locked) d
-                where r.tenant_id = any (array[d.tenant_id]) and r.id = d.id and r.stopped_at is null and r.finished_at is null",
+                -- Locked, so they stand as they were read.
+                where r.tenant_id = any (array[d.tenant_id]) and r.id = d.id",
             RUNS
         );
         Ok(named("run.expire", query.execute(db.pool())).await?.rows_affected())
