@@ -63,6 +63,9 @@ pub enum Opening {
     TimeOver,
 }
 
+/// What all items of a node run, bytes of JSON: it is in the memory of a scheduler while they are stored.
+pub const MAX_ITEMS_BYTES: usize = 64 * 1024 * 1024;
+
 /// A value that is not there.
 struct Missing(String);
 
@@ -151,12 +154,21 @@ impl Gate {
                 "{of} has {items} items; this run may have {most_items} tasks more"
             ));
         }
-        let runs: Result<Vec<Run>, String> = list
-            .iter()
-            .enumerate()
-            .map(|(place, item)| filled(Some(item)).map_err(|why| format!("item {place}: {why}")))
-            .collect();
-        runs.map_or_else(Opening::Fail, Opening::Each)
+        let (mut runs, mut bytes) = (Vec::with_capacity(list.len()), 0);
+        for (place, item) in list.iter().enumerate() {
+            let run = match filled(Some(item)) {
+                Ok(run) => run,
+                Err(why) => return Opening::Fail(format!("item {place}: {why}")),
+            };
+            bytes += run.to_json().len();
+            if bytes > MAX_ITEMS_BYTES {
+                return Opening::Fail(format!(
+                    "what its items run has more than {MAX_ITEMS_BYTES} bytes together"
+                ));
+            }
+            runs.push(run);
+        }
+        Opening::Each(runs)
     }
 
     fn wait<'a>(
@@ -307,6 +319,26 @@ mod tests {
         assert_eq!(gate.open(&command(""), 9, |_| Some(&no_field)), Opening::Fail(why.to_owned()));
         let empty = json!([]);
         assert_eq!(gate.open(&command(""), 9, |_| Some(&empty)), Opening::Each(vec![]));
+    }
+
+    #[test]
+    fn items_have_only_so_much_to_run_together() {
+        let text = "x".repeat(900 * 1024);
+        let run: Run = serde_json::from_value(
+            json!({"command": {"argv": ["x"], "env": {"A": ""}, "stdin": text}}),
+        )
+        .unwrap();
+        let gate = |items: usize| {
+            let list = Source::Given((0..items).collect());
+            let gate = Gate {
+                items: Some(Items(list)),
+                holes: vec![hole(Source::Item(String::new()))],
+                ..NONE
+            };
+            gate.open(&run, 1000, |_| None)
+        };
+        assert!(matches!(gate(2), Opening::Each(runs) if runs.len() == 2));
+        assert!(matches!(gate(100), Opening::Fail(why) if why.contains("67108864 bytes together")));
     }
 
     #[test]

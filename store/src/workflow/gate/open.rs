@@ -11,8 +11,10 @@ use crate::task::transition::{
     PreparedTask, WaitOver, expired, prepare_failed_in, prepared_in, skipped_in, wait_over_in,
 };
 use domain::id::{TaskId, TenantId};
+use domain::task::Run;
 use domain::workflow::Opening;
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
+use tracing::warn;
 
 /// What one call did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,8 +79,8 @@ pub async fn open_gates(db: &SchedulerDb, limit: i64) -> Result<OpenedGates, Sto
 async fn open(tx: &mut PgConnection, tasks: &[GatedTask]) -> Result<OpenedGates, StoreError> {
     let mut runs = runs(&mut *tx, tasks).await?;
     // Those of stopped runs are left to be cancelled.
-    let of_runs: Vec<(&GatedTask, RunOfGates)> =
-        tasks.iter().filter_map(|task| Some((task, *runs.get(&task.run)?))).collect();
+    let of_runs = tasks.iter().filter_map(|task| Some((task, *runs.get(&task.run)?)));
+    let of_runs: Vec<(&GatedTask, RunOfGates)> = few_reads(of_runs);
     let results = results(&mut *tx, &of_runs).await?;
     let mut moves = Moves::default();
     for (task, run) in &of_runs {
@@ -96,8 +98,8 @@ async fn open(tx: &mut PgConnection, tasks: &[GatedTask]) -> Result<OpenedGates,
         let result = |of: TaskId| results.get(&(tenant, of));
         match gate.open(what, usize::try_from(room).unwrap_or(0), result) {
             Opening::Run(run) => moves.prepared.push(PreparedTask { tenant, task: id, run }),
-            Opening::Skip(why) => moves.skipped.push((tenant, id, why)),
-            Opening::Fail(why) => moves.failed.push((tenant, id, why)),
+            Opening::Skip(why) => moves.skipped.push((tenant, id, storable(&why))),
+            Opening::Fail(why) => moves.failed.push((tenant, id, storable(&why))),
             Opening::TimeOver => moves.over.push(over(task.key, None, "its time came")),
             Opening::Wait { signal, expires } => {
                 moves.waiting.push(Waiting { key: task.key, signal, expires });
@@ -110,7 +112,11 @@ async fn open(tx: &mut PgConnection, tasks: &[GatedTask]) -> Result<OpenedGates,
                 ));
             }
             Opening::Each(items) => {
-                let stored = expand(&mut *tx, task, items).await?;
+                let Some(stored) = expand_or_undo(&mut *tx, task, items).await? else {
+                    let why = "its items could not be stored: its pool may have been deleted";
+                    moves.failed.push((tenant, id, why.to_owned()));
+                    continue;
+                };
                 moves.items += stored;
                 if let Some(run) = runs.get_mut(&task.run) {
                     run.room -= i64::try_from(stored).unwrap_or(i64::MAX);
@@ -120,6 +126,48 @@ async fn open(tx: &mut PgConnection, tasks: &[GatedTask]) -> Result<OpenedGates,
     }
     let read = tasks.len() as u64;
     Ok(OpenedGates { read, ..apply(tx, moves).await? })
+}
+
+/// The first of `tasks`, at least one, that read no more than 1000 results together: each may have 64 KiB. The others come next.
+fn few_reads<'a>(
+    tasks: impl Iterator<Item = (&'a GatedTask, RunOfGates)>,
+) -> Vec<(&'a GatedTask, RunOfGates)> {
+    const MOST: usize = 1000;
+    let (mut few, mut reads) = (Vec::new(), 0);
+    for (task, run) in tasks {
+        reads += task.spec.as_ref().map_or(0, |(_, gate)| gate.reads().count());
+        if reads > MOST && !few.is_empty() {
+            break;
+        }
+        few.push((task, run));
+    }
+    few
+}
+
+/// Stores items; `None`, with nothing stored, where the database refuses them, which must not keep other gates closed.
+async fn expand_or_undo(
+    tx: &mut PgConnection,
+    task: &GatedTask,
+    items: Vec<Run>,
+) -> Result<Option<u64>, StoreError> {
+    let mut inner = named("begin", tx.begin()).await?;
+    match expand(&mut inner, task, items).await {
+        Ok(stored) => {
+            named("commit", inner.commit()).await?;
+            Ok(Some(stored))
+        }
+        Err(error @ (StoreError::Database(_) | StoreError::Malformed { .. })) => {
+            warn!(task.id = %task.key.1, %error, "Items of `{}` could not be stored; it fails", task.key.1);
+            named("rollback", inner.rollback()).await?;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Postgres refuses NUL in a text; a reason may quote what a task returned.
+fn storable(why: &str) -> String {
+    why.replace('\0', "\u{fffd}")
 }
 
 pub(super) fn over((tenant, task): Key, result: Option<String>, reason: &str) -> WaitOver {

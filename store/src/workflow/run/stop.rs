@@ -33,8 +33,11 @@ pub async fn stop_piece(db: &SchedulerDb, grace: Duration) -> Result<StoppedPiec
     let expired = expire(db).await?;
     let mut piece = StoppedPiece { expired, ..StoppedPiece::default() };
     let query = sqlx::query!(
-        "select tenant_id, id from workflow_run
-            where finished_at is null and stopped_at is not null order by stopped_at limit $1",
+        "select r.tenant_id, r.id from workflow_run r
+            where r.finished_at is null and r.stopped_at is not null
+                -- Those that only wait for their last tasks to stop are passed over.
+                and exists (select from task t where t.tenant_id = r.tenant_id and t.run_id = r.id and t.state <> 'cancelling')
+            order by r.stopped_at limit $1",
         RUNS
     );
     for row in named("run.stopped", query.fetch_all(db.pool())).await? {
