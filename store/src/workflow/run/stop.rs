@@ -34,9 +34,10 @@ pub async fn stop_piece(db: &SchedulerDb, grace: Duration) -> Result<StoppedPiec
     let mut piece = StoppedPiece { expired, ..StoppedPiece::default() };
     let query = sqlx::query!(
         "select r.tenant_id, r.id from workflow_run r
+            -- Those that only wait for their last tasks to stop are passed over.
+            cross join lateral (
+                select t.id from task t where t.tenant_id = r.tenant_id and t.run_id = r.id and t.state <> 'cancelling' limit 1) t
             where r.finished_at is null and r.stopped_at is not null
-                -- Those that only wait for their last tasks to stop are passed over.
-                and exists (select from task t where t.tenant_id = r.tenant_id and t.run_id = r.id and t.state <> 'cancelling')
             order by r.stopped_at limit $1",
         RUNS
     );
