@@ -4,6 +4,7 @@
 //! stores: what remains to be checked are the values that nodes read of each other, when they are known.
 
 use super::node::Nodes;
+use super::source::pointer;
 use crate::problem::{Code, Problem};
 use crate::request::json;
 use crate::task::{Findings, Origin, Rules, duration, read_labels};
@@ -107,13 +108,6 @@ fn names<'a, N>(f: &mut Findings, nodes: &'a [(String, N)]) -> HashMap<&'a str, 
         }
     }
     places
-}
-
-/// The pointer of a node, from the start of the definition.
-pub(super) fn pointer(name: &str) -> String {
-    let mut pointer = "/nodes".to_owned();
-    json::push(&mut pointer, name);
-    pointer
 }
 
 /// Checks that nothing waits for itself, and that nodes read only of those that end before them.

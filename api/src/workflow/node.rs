@@ -1,7 +1,6 @@
 //! Checks one node.
 
-use super::check::pointer;
-use super::source::{Readable, short};
+use super::source::{Readable, pointer, short};
 use crate::problem::Problem;
 use crate::request::json;
 use crate::schedule::template;

@@ -223,3 +223,10 @@ impl Readable<'_> {
 pub(super) fn short(name: &str) -> String {
     name.chars().take(64).collect()
 }
+
+/// The pointer of a node, from the start of the definition.
+pub(super) fn pointer(name: &str) -> String {
+    let mut pointer = "/nodes".to_owned();
+    json::push(&mut pointer, name);
+    pointer
+}

@@ -34,7 +34,8 @@ pub async fn churn(
     tell(&format!("churn for {length:?}; starting engines and processes"));
     let mut rig = Rig::start(queue_type(seed)).await?;
     let customer =
-        Customer::sign_up_with(&rig.cluster, "churner", &["read", "submit", "admin"]).await?;
+        Customer::sign_up_with(&rig.cluster, "churner", &["read", "submit", "approve", "admin"])
+            .await?;
     let ledger = Ledger::at(rig.cluster.folder().join("ledger"));
     let count = TASKS_PER_SECOND * usize::try_from((length + counted_from).as_secs())?;
     let began = clock::monotonic();

@@ -147,7 +147,7 @@ async fn no_secret_leaves_by_a_side_door_at_trace_level() -> anyhow::Result<()> 
     let mut cluster = Cluster::on(shape(&url, &redis, &collector), database, broker, None).await?;
     cluster.berth(&["admin", "tenant", "create", "acme"]).await?;
     cluster.berth(&["admin", "pool", "set", "default", "--private-targets", "on"]).await?;
-    let scopes = ["--scope", "read", "--scope", "submit", "--scope", "admin"];
+    let scopes = ["--scope", "read", "--scope", "submit", "--scope", "approve", "--scope", "admin"];
     let make_key = ["admin", "key", "create", "--tenant", "acme", "--name", "test"];
     let key = cluster.berth(&[&make_key[..], &scopes[..]].concat()).await?.trim().to_owned();
     let make_operator = ["admin", "operator-key", "create", "--name", "ann", "--scope", "read"];

@@ -1,6 +1,6 @@
 //! Ends a node with `for_each` when all of its items have ended. It returns the list of what they returned.
 
-use super::open::{Moves, over};
+use super::moves::{Moves, over};
 use super::read::{GatedTask, RunOfGates};
 use crate::StoreError;
 use crate::statement::named;

@@ -5,6 +5,7 @@
 
 mod expand;
 mod gather;
+mod moves;
 mod open;
 mod read;
 mod wait;

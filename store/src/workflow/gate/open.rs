@@ -2,13 +2,14 @@
 
 use super::expand::expand;
 use super::gather::gather;
-use super::read::{GatedTask, Key, RunOfGates, lock, results, runs};
+use super::moves::{Moves, over};
+use super::read::{GatedTask, RunOfGates, lock, results, runs};
 use super::wait::{Waiting, begin};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
 use crate::task::transition::{
-    PreparedTask, WaitOver, expired, prepare_failed_in, prepared_in, skipped_in, wait_over_in,
+    PreparedTask, expired, prepare_failed_in, prepared_in, skipped_in, wait_over_in,
 };
 use domain::id::{TaskId, TenantId};
 use domain::task::Run;
@@ -27,21 +28,6 @@ pub struct OpenedGates {
     pub ended: u64,
     /// Tasks that wait for a signal or a person now.
     pub waiting: u64,
-}
-
-/// What is to be done with the tasks of one call.
-#[derive(Debug, Default)]
-pub(super) struct Moves {
-    pub prepared: Vec<PreparedTask>,
-    pub skipped: Vec<(TenantId, TaskId, String)>,
-    pub failed: Vec<(TenantId, TaskId, String)>,
-    /// Whose gate was closed.
-    pub over: Vec<WaitOver>,
-    /// Whose items have ended.
-    pub gathered: Vec<WaitOver>,
-    pub waiting: Vec<Waiting>,
-    /// Items that were stored.
-    pub items: u64,
 }
 
 /// Opens up to `limit` gates, and ends up to as many nodes that have waited for long enough. Wake the batcher where tasks are ready, and the
@@ -168,10 +154,6 @@ async fn expand_or_undo(
 /// Postgres refuses NUL in a text; a reason may quote what a task returned.
 fn storable(why: &str) -> String {
     why.replace('\0', "\u{fffd}")
-}
-
-pub(super) fn over((tenant, task): Key, result: Option<String>, reason: &str) -> WaitOver {
-    WaitOver { tenant, task, result, reason: reason.to_owned() }
 }
 
 async fn apply(tx: &mut PgConnection, mut moves: Moves) -> Result<OpenedGates, StoreError> {
