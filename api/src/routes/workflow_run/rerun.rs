@@ -41,7 +41,7 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `not_found`; `not_ended`; `conflict` where nothing is to be run again; as [`begin`].
+/// `not_found`; `not_ended`; `conflict` where nothing is to be run again; as where it is begun: `rate_limited`, `quota_exceeded`; what the database said.
 pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
     call.caller.require_active()?;
     call.query()?.finish()?;

@@ -35,7 +35,7 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// What is wrong with the definition or the input; `not_found` for a workflow of no such name; as [`begin`].
+/// What is wrong with the definition or the input; `not_found` for a workflow of no such name; as where it is begun: `rate_limited`, `quota_exceeded`; what the database said.
 pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
     call.caller.require_active()?;
     call.query()?.finish()?;

@@ -9,7 +9,7 @@ use crate::statement::named;
 use domain::id::{TaskId, TenantId};
 use sqlx::PgConnection;
 
-/// Raises the event alone: see [`prepare_failed_in`].
+/// Raises the event alone, in a transaction of its own.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.

@@ -21,7 +21,7 @@ pub struct PreparedTask {
     pub run: Run,
 }
 
-/// Raises the event alone: see [`prepared_in`].
+/// Raises the event alone, in a transaction of its own.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.

@@ -7,7 +7,7 @@ use crate::{StoreError, TenantScope};
 use domain::id::{TaskId, TenantId};
 use sqlx::PgConnection;
 
-/// Raises the event alone: see [`rejected_in`].
+/// Raises the event alone, in a transaction of its own.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.

@@ -22,7 +22,7 @@ pub struct WaitOver {
     pub reason: String,
 }
 
-/// Raises the event alone: see [`wait_over_in`].
+/// Raises the event alone, in a transaction of its own.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
