@@ -10,7 +10,7 @@ use testkit::graphs::{self, Needs, Node, Numbers, Wanted};
 use testkit::poll;
 
 const ENDED: Duration = Duration::from_secs(90);
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(30);
 /// What a command can do by itself.
 const FATES: [State; 2] = [State::Failed, State::Aborted];
 
@@ -345,7 +345,7 @@ async fn no_more_of_a_run_run_at_a_time_than_it_allows() -> anyhow::Result<()> {
         .map(|nth| {
             (
                 format!("n{nth}"),
-                json!({"task": {"run": {"noop": {"sleep": "200ms"}}, "tier": "basic"}}),
+                json!({"task": {"run": {"noop": {"sleep": "500ms"}}, "tier": "basic"}}),
             )
         })
         .collect();
