@@ -4,8 +4,8 @@ use super::plan::Plan;
 use crate::dependency::topological_order;
 use std::time::Duration;
 
-/// The places of the nodes, the one with the longest path to the end first; a parent before its children. A path is as long as the execution
-/// caps of its nodes together, which is what is known of a node before it has run.
+/// The places of the nodes, the one with the longest path to the end first; a parent before its children. The length of a path is the sum of the execution
+/// caps of its nodes, which is what is known of a node before it has run.
 #[must_use]
 pub fn longest_path_first(plan: &Plan) -> Vec<usize> {
     /// So that a parent's path is longer than its children's.

@@ -10,7 +10,7 @@ use store::workflow::gate::open_gates;
 
 /// Gates are to be opened.
 static BEFORE_COMMIT: FaultPoint = FaultPoint::new("scheduler.gates.before_commit");
-/// Gates are open, and nobody is woken yet.
+/// Gates are open, and the batcher is not woken yet.
 static COMMITTED: FaultPoint = FaultPoint::new("scheduler.gates.committed");
 
 /// Gates that are opened at once: their specs and what they read is in memory.

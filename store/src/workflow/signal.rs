@@ -40,7 +40,7 @@ pub enum SignalAnswer {
         /// Until when it is kept.
         expires_at: Timestamp,
     },
-    /// The tenant has as many kept as it may.
+    /// The tenant has reached its limit of kept signals.
     QuotaReached,
 }
 
@@ -108,7 +108,7 @@ pub(super) async fn lock_keys(
     named("signal.lock", query.fetch_all(tx)).await.map(|_| ())
 }
 
-/// Keeps the signal; until when. `None`: the tenant has as many as it may.
+/// Keeps the signal; until when. `None`: the tenant has reached its limit.
 async fn keep(
     tx: &mut PgConnection,
     scope: &TenantScope,

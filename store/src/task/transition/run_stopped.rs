@@ -1,6 +1,6 @@
 //! `cancel_requested`, for what a stopped workflow run still has: what waits ends cancelled, what runs is asked to stop.
 //!
-//! Raised again and again by the schedulers until nothing of the run lives. A bounded piece each time, of rows that nobody else holds, the
+//! Raised again and again by the schedulers until nothing of the run lives. A bounded piece each time, of rows that no other transaction holds, the
 //! last in the graph first: ids are in its order, and so the end of a task releases no other that is still to be cancelled.
 
 use super::end::end_tasks;

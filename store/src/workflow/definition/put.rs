@@ -39,7 +39,7 @@ pub enum PutAnswer {
     Updated(Box<WorkflowRecord>),
     /// It was so before.
     Unchanged(Box<WorkflowRecord>),
-    /// The tenant has as many as it may.
+    /// The tenant has reached its limit of definitions.
     QuotaReached,
     /// It is in another version; `None`: there is none.
     VersionMismatch {

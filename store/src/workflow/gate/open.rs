@@ -30,7 +30,7 @@ pub struct OpenedGates {
     pub waiting: u64,
 }
 
-/// Opens up to `limit` gates, and ends up to as many nodes that have waited for long enough. Wake the batcher where tasks are ready, and the
+/// Opens up to `limit` gates, and ends up to `limit` nodes whose wait has expired. Wake the batcher where tasks are ready, and the
 /// schedulers where some ended.
 ///
 /// # Errors

@@ -34,7 +34,7 @@ pub(super) struct RunOfGates {
     pub room: i64,
 }
 
-/// Locks up to `limit` tasks whose gate is to be opened and that nobody else holds, in the order of their keys.
+/// Locks up to `limit` tasks whose gate is to be opened and that no other transaction holds, in the order of their keys.
 pub(super) async fn lock(tx: &mut PgConnection, limit: i64) -> Result<Vec<GatedTask>, StoreError> {
     let query = sqlx::query!(
         r#"select g.tenant_id as "tenant_id!", g.id as "id!", g.run_id as "run_id!", g.gate as "state!", s.run as "run?", s.gate as "gate?"

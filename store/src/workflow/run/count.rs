@@ -127,7 +127,7 @@ async fn judged(
     );
     let row = named("run.judge", query.fetch_optional(&mut *tx)).await?;
     let row = row.ok_or(StoreError::Contended)?;
-    // One that nobody can read has failed, as its tasks have: it must end.
+    // A plan that this release cannot read: tasks of the run failed, so the run failed. It must end.
     let Ok(plan) = read_plan(&end.run.to_string(), &row.plan) else {
         return Ok((RunState::Failed, None));
     };

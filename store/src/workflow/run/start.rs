@@ -23,7 +23,7 @@ pub enum StartAnswer {
     Replayed(Vec<u8>),
     /// The idempotency key was used with another body.
     KeyReused,
-    /// The tenant has as many runs as it may that have not ended.
+    /// The tenant has reached its limit of runs that have not ended.
     QuotaReached,
     /// Of a re-run: these tasks of the run before are in no history any more.
     Forgotten(Vec<TaskId>),
