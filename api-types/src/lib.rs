@@ -67,7 +67,9 @@ pub use secret::Secret;
 pub use session::{
     AcceptedUser, OwnKey, OwnUser, PasswordChanged, Session, SignedIn, SignedOut, TokenType, WhoAmI,
 };
-pub use task::{CancelResult, CancelledTask, Retry, Task, TaskParent, TaskWarning, WarningCode};
+pub use task::{
+    CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskParent, TaskWarning, WarningCode,
+};
 pub use tenant::Tenant;
 pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};
 pub use time::DateTime;

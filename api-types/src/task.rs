@@ -1,5 +1,6 @@
 //! Tasks, as the API shows them.
 
+use crate::request::CompletionOutcome;
 use crate::{DateTime, Extensible};
 use domain::batch::Priority;
 use domain::dependency::{Condition, Join};
@@ -224,6 +225,21 @@ pub struct CancelledTask {
     /// The result.
     #[cfg_attr(feature = "openapi", schema(value_type = CancelResult))]
     pub cancel: Extensible<CancelResult>,
+}
+
+/// A completion of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CompletedTask {
+    /// The task.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub id: TaskId,
+    /// The attempt that ended.
+    pub attempt: u32,
+    /// How it ended.
+    pub outcome: CompletionOutcome,
+    /// It had ended so before: nothing was changed.
+    pub repeated: bool,
 }
 
 /// Result of a cancel.

@@ -90,6 +90,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             Box::pin(customer::mark_succeeded(&connect()?, &which)).await
         }
         Command::Change(which) => Box::pin(customer::change(&connect()?, &which)).await,
+        Command::Complete(what) => Box::pin(customer::complete(&connection, format, what)).await,
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,

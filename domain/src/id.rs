@@ -136,6 +136,9 @@ impl SessionId {
         Self(Uuid::now_v7())
     }
 
+    /// Of no executor: that of attempts whose call was taken on, and that run until they are completed.
+    pub const CALLED: Self = Self(Uuid::nil());
+
     /// The plain UUID, as it is stored and sent.
     #[must_use]
     pub fn uuid(self) -> Uuid {

@@ -27,6 +27,8 @@ pub enum Operation {
     LetGo,
     /// Children of a parent that has many are released.
     Release,
+    /// A task that nobody completes ends.
+    Complete,
     /// A workflow run: its gates, its end, and its cancel.
     Workflow,
     /// From an assignment to a result, on the executor.
@@ -35,7 +37,7 @@ pub enum Operation {
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Submit,
         Self::Dispatch,
         Self::Fire,
@@ -44,6 +46,7 @@ impl Operation {
         Self::Reap,
         Self::LetGo,
         Self::Release,
+        Self::Complete,
         Self::Workflow,
         Self::Execute,
     ];
@@ -82,7 +85,7 @@ const fn kills_only(name: &'static str, of: Operation) -> Point {
 }
 
 /// All points, in the order of a task's life.
-pub const POINTS: [Point; 27] = [
+pub const POINTS: [Point; 28] = [
     point("api.submit.before_insert", Operation::Submit),
     point("api.submit.after_commit", Operation::Submit),
     point("scheduler.fire.before_commit", Operation::Fire),
@@ -105,6 +108,7 @@ pub const POINTS: [Point; 27] = [
     point("resource_manager.retries.committed", Operation::LetGo),
     point("scheduler.children.before_commit", Operation::Release),
     point("scheduler.children.committed", Operation::Release),
+    point("scheduler.called.committed", Operation::Complete),
     point("scheduler.gates.before_commit", Operation::Workflow),
     point("scheduler.gates.committed", Operation::Workflow),
     point("scheduler.runs.before_commit", Operation::Workflow),

@@ -49,6 +49,11 @@ async fn a_held_retry_goes_wherever_its_release_breaks() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_completes_ends_once_wherever_its_end_breaks() -> anyhow::Result<()> {
+    attack(Operation::Complete).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_workflow_run_ends_as_it_should_wherever_its_steps_break() -> anyhow::Result<()> {
     attack(Operation::Workflow).await
 }

@@ -9,6 +9,7 @@ mod authenticate;
 pub mod base62;
 mod cache;
 mod caller;
+mod completion;
 mod error;
 mod fair_queue;
 pub mod key;
@@ -26,6 +27,7 @@ mod used;
 
 pub use authenticate::Authenticator;
 pub use caller::{Actor, Caller};
+pub use completion::Completer;
 pub use domain::access::{OperatorScope, Permission, Scope, ScopeSet};
 pub use error::IdentityError;
 pub use operator::{Operator, OperatorAuthenticator};

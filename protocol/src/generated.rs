@@ -88,6 +88,9 @@ pub struct Hello {
     /// It reads `command`, `http` and `noop` of an assignment. Earlier releases know only `run_json`.
     #[prost(bool, tag = "11")]
     pub typed_runs: bool,
+    /// It makes calls that are completed later: `HttpRun.callback`, and the outcome CALLED.
+    #[prost(bool, tag = "12")]
+    pub callbacks: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -328,6 +331,9 @@ pub struct HttpRun {
     /// The longest the whole exchange may take, in ms; absent: the cap alone bounds it.
     #[prost(uint64, optional, tag = "7")]
     pub timeout_ms: ::core::option::Option<u64>,
+    /// A successful answer says only that the call was taken on. The call carries a completion token, and the result is CALLED.
+    #[prost(bool, tag = "8")]
+    pub callback: bool,
     /// What is sent: text, or bytes in base64.
     #[prost(oneof = "http_run::Body", tags = "4, 5")]
     pub body: ::core::option::Option<http_run::Body>,
@@ -434,6 +440,8 @@ pub mod result {
         NotStarted = 7,
         /// Fenced: the executor lost its lease term and killed the attempt itself. Costs the task nothing.
         Fenced = 8,
+        /// The call of an `HttpRun` with `callback` was answered with a success: its task runs on without its executor.
+        Called = 9,
     }
     impl Outcome {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -451,6 +459,7 @@ pub mod result {
                 Self::HandedBack => "HANDED_BACK",
                 Self::NotStarted => "NOT_STARTED",
                 Self::Fenced => "FENCED",
+                Self::Called => "CALLED",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -465,6 +474,7 @@ pub mod result {
                 "HANDED_BACK" => Some(Self::HandedBack),
                 "NOT_STARTED" => Some(Self::NotStarted),
                 "FENCED" => Some(Self::Fenced),
+                "CALLED" => Some(Self::Called),
                 _ => None,
             }
         }

@@ -39,4 +39,4 @@ pub use limits::{
     MAX_UNANSWERED_OUTPUT, PROTOCOL_VERSION, truncate_reason,
 };
 pub use outcome::UnspecifiedOutcome;
-pub use run::UnreadableRun;
+pub use run::{KindsOfRuns, UnreadableRun};

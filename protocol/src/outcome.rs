@@ -1,6 +1,7 @@
 //! Outcomes of attempts, on the stream and in `domain`.
 //!
-//! One to one, except for a name: `FENCED` of an executor is `lost` elsewhere.
+//! One to one, except for a name, `FENCED` of an executor is `lost` elsewhere, and for `CALLED`: that is no end of an attempt, only of
+//! its executor's part, which succeeded.
 
 use crate::result::Outcome;
 use domain::task::AttemptOutcome;
@@ -38,7 +39,7 @@ impl TryFrom<Outcome> for AttemptOutcome {
     fn try_from(outcome: Outcome) -> Result<Self, UnspecifiedOutcome> {
         match outcome {
             Outcome::Unspecified => Err(UnspecifiedOutcome),
-            Outcome::Succeeded => Ok(Self::Succeeded),
+            Outcome::Succeeded | Outcome::Called => Ok(Self::Succeeded),
             Outcome::Failed => Ok(Self::Failed),
             Outcome::KilledCap => Ok(Self::KilledCap),
             Outcome::KilledResources => Ok(Self::KilledResources),

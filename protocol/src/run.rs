@@ -4,7 +4,7 @@
 //! and where a release cannot read what is stored, it goes as the stored JSON.
 
 use crate::{Assignment, CommandRun, HttpRun, NoopRun, assignment, http_run};
-use domain::task::{Run, StoredRun};
+use domain::task::{CompleteOn, Run, StoredRun};
 use prost::Message;
 use std::time::Duration;
 
@@ -29,12 +29,25 @@ impl std::fmt::Display for UnreadableRun {
     }
 }
 
+/// What an executor can read, by its `Hello`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KindsOfRuns {
+    /// Messages in place of the stored JSON.
+    pub typed: bool,
+    /// Calls that are completed later.
+    pub callbacks: bool,
+}
+
 impl assignment::Run {
-    /// `run` for an executor that reads `typed` runs, or for one of an earlier release.
+    /// `run` for an executor that reads these `kinds` of runs.
     #[must_use]
-    pub fn new(run: StoredRun, typed: bool) -> Self {
+    pub fn new(run: StoredRun, kinds: KindsOfRuns) -> Self {
         match run {
-            StoredRun::Read(run) if typed => run.into(),
+            // It would end the task with the answer. That driver it does not know, so that another executor gets it.
+            StoredRun::Read(Run::Http(run)) if !run.complete.is_answer() && !kinds.callbacks => {
+                Self::RunJson(r#"{"http_with_callback":{}}"#.to_owned())
+            }
+            StoredRun::Read(run) if kinds.typed => run.into(),
             StoredRun::Read(run) => Self::RunJson(run.to_json()),
             StoredRun::Unread(text) => Self::RunJson(text),
         }
@@ -57,6 +70,7 @@ impl From<Run> for assignment::Run {
                     .or_else(|| run.body_base64.map(http_run::Body::Base64)),
                 success: run.success.to_string(),
                 timeout_ms: run.timeout.map(millis),
+                callback: !run.complete.is_answer(),
             }),
             Run::Noop(run) => Self::Noop(NoopRun { sleep_ms: millis(run.sleep) }),
         }
@@ -125,6 +139,7 @@ fn http(run: HttpRun) -> Result<domain::task::HttpRun, UnreadableRun> {
         body_base64,
         success: run.success.parse().map_err(|error| malformed(&error, "success"))?,
         timeout: run.timeout_ms.map(Duration::from_millis),
+        complete: if run.callback { CompleteOn::Callback } else { CompleteOn::Answer },
     })
 }
 
@@ -136,11 +151,12 @@ fn millis(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    const RUNS: [&str; 5] = [
+    const RUNS: [&str; 6] = [
         r#"{"command":{"argv":["bash","-c","echo hi"],"env":{"A":"1"},"stdin":""}}"#,
         r#"{"command":{"argv":["true"]}}"#,
         r#"{"http":{"method":"POST","url":"https://a/","headers":{"A":"1"},"body":"x","success":"2xx,404","timeout":"5s"}}"#,
         r#"{"http":{"method":"GET","url":"https://a/","body_base64":"eA==","success":"2xx"}}"#,
+        r#"{"http":{"method":"GET","url":"https://a/","success":"2xx","complete":"callback"}}"#,
         r#"{"noop":{"sleep":"1m30s250ms"}}"#,
     ];
 
@@ -149,7 +165,10 @@ mod tests {
         for text in RUNS {
             let run = Run::from_json(text).unwrap();
             for typed in [true, false] {
-                let sent = assignment::Run::new(StoredRun::Read(run.clone()), typed);
+                let sent = assignment::Run::new(
+                    StoredRun::Read(run.clone()),
+                    KindsOfRuns { typed, callbacks: true },
+                );
                 assert_eq!(matches!(sent, assignment::Run::RunJson(_)), !typed, "{text}");
                 let sent = Assignment { run: Some(sent), ..Assignment::default() };
                 let mut come = Assignment::decode(&*sent.encode_to_vec()).unwrap();
@@ -162,7 +181,10 @@ mod tests {
     #[test]
     fn what_cannot_be_read_goes_as_it_is_stored() {
         for text in ["", "{\"noop\":", r#"{"container":{"image":"x"}}"#] {
-            let sent = assignment::Run::new(StoredRun::read(text.to_owned()), true);
+            let sent = assignment::Run::new(
+                StoredRun::read(text.to_owned()),
+                KindsOfRuns { typed: true, callbacks: true },
+            );
             assert_eq!(sent, assignment::Run::RunJson(text.to_owned()));
             let bytes = Assignment { run: Some(sent), ..Assignment::default() }.encode_to_vec();
             assert_eq!(
@@ -170,6 +192,15 @@ mod tests {
                 [&[0x1a, u8::try_from(text.len()).unwrap()][..], text.as_bytes()].concat()
             );
         }
+    }
+
+    #[test]
+    fn an_executor_that_would_end_the_task_with_the_answer_does_not_know_the_driver() {
+        let run = Run::from_json(RUNS[4]).unwrap();
+        let kinds = KindsOfRuns { typed: true, callbacks: false };
+        let sent = assignment::Run::new(StoredRun::Read(run), kinds);
+        let unknown = UnreadableRun::UnknownDriver(Some("http_with_callback".to_owned()));
+        assert_eq!(Run::try_from(sent), Err(unknown));
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
         sessions: &[SessionId],
     ) -> impl Future<Output = Result<HashMap<SessionId, SessionOwner>, StoreError>> + Send;
 
+    fn called(&self, ended: &[EndedAttempt]) -> impl Future<Output = TransitionResults> + Send;
     fn completed(&self, ended: &[EndedAttempt]) -> impl Future<Output = TransitionResults> + Send;
     fn attempt_failed(
         &self,
@@ -101,6 +102,10 @@ impl LeaseStore for RmDb {
         sessions: &[SessionId],
     ) -> Result<HashMap<SessionId, SessionOwner>, StoreError> {
         store::session::owners(self, sessions).await
+    }
+
+    async fn called(&self, ended: &[EndedAttempt]) -> TransitionResults {
+        transition::called(self, ended).await
     }
 
     async fn completed(&self, ended: &[EndedAttempt]) -> TransitionResults {

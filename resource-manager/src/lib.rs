@@ -13,7 +13,6 @@ mod metrics;
 mod output;
 mod place;
 mod quarantine;
-mod random;
 mod reap;
 mod report;
 mod retry;

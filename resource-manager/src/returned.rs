@@ -2,8 +2,8 @@
 
 use crate::fleet::{HeldLease, Released};
 use crate::lease_store::LeaseStore;
-use crate::random::unit;
 use domain::task::AttemptOutcome;
+use runtime::random::unit;
 use std::time::Duration;
 use store::StoreError;
 use store::task::transition::{EndedAttempt, LapsedLease};

@@ -19,6 +19,7 @@ pub mod low_priority;
 mod malformed;
 pub mod metrics;
 pub mod otlp;
+pub mod random;
 pub mod shares;
 pub mod shutdown;
 mod signals;

@@ -63,7 +63,8 @@ pub async fn list(
                     stdout_bytes, stderr_bytes
                 from attempt where tenant_id = $1 and task_id = $2 and attempt > $3
                 union all
-                select attempt, null, true, session_id, placed_at, null, 0, null, null, null, 0, 0
+                select attempt, null, true, coalesce((called).session, session_id), placed_at, null, coalesce((called).ran_ms, 0),
+                    (called).exit_code, null, null, coalesce((called).stdout, 0), coalesce((called).stderr, 0)
                 from task where tenant_id = $1 and id = $2 and attempt > $3 and session_id is not null
             ) a
             order by a.attempt limit $4"#,

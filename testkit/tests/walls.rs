@@ -142,7 +142,10 @@ fn shipped() -> BTreeMap<String, BTreeSet<String>> {
 
 /// The constructors of a `TenantScope`, and the only files of sources that may call each: whose authority it is.
 const SCOPES: [(&str, &[&str]); 2] = [
-    ("authenticated", &["identity/src/caller.rs", "identity/src/operator.rs"]),
+    (
+        "authenticated",
+        &["identity/src/caller.rs", "identity/src/completion.rs", "identity/src/operator.rs"],
+    ),
     ("of_role", &["api/src/limit/limiter.rs", "api/src/live/hub.rs"]),
 ];
 

@@ -81,6 +81,11 @@ word!(
     domain::task::HttpMethod::ALL.map(domain::task::HttpMethod::as_str)
 );
 word!(
+    /// When an HTTP task ends.
+    CompleteOn,
+    domain::task::CompleteOn::ALL.map(domain::task::CompleteOn::as_str)
+);
+word!(
     /// State or outcome of an attempt.
     AttemptState,
     std::iter::once("running").chain(AttemptOutcome::ALL.iter().map(|outcome| outcome.as_str()))

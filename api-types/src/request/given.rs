@@ -6,7 +6,7 @@
 use domain::batch::{ConcurrencyKey, ParsePriorityError, Priority};
 use domain::id::PoolName;
 use domain::schedule::{ClockTime, Exclusion, MonthDay, ParseWordError, Weekday, YearDay};
-use domain::task::{HttpMethod, SuccessRule};
+use domain::task::{CompleteOn, HttpMethod, SuccessRule};
 use domain::time::{
     ParseDurationError, ParseTimeError, Timestamp, format_duration, format_time, parse_duration,
     parse_time,
@@ -149,7 +149,7 @@ macro_rules! text {
     )*};
 }
 
-text!(PoolName ConcurrencyKey HttpMethod SuccessRule ClockTime Weekday YearDay);
+text!(PoolName CompleteOn ConcurrencyKey HttpMethod SuccessRule ClockTime Weekday YearDay);
 
 impl Written for Duration {
     type Form = str;

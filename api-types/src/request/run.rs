@@ -1,7 +1,7 @@
 //! What a task runs.
 
 use super::{Given, Pairs};
-use domain::task::{HttpMethod, SuccessRule};
+use domain::task::{CompleteOn, HttpMethod, SuccessRule};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -86,6 +86,11 @@ pub struct HttpRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub timeout: Option<Given<Duration>>,
+    /// `callback`: a success says only that the call was taken on, and the task runs without an executor until
+    /// `POST /v1/tasks/{id}/complete`, at most until its execution cap. The call carries `Berth-Completion-Token`. Default: `answer`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::CompleteOn>))]
+    pub complete: Option<Given<CompleteOn>>,
 }
 
 /// A task that does nothing for some time.
@@ -122,8 +127,16 @@ impl From<domain::task::CommandRun> for CommandRun {
 
 impl From<domain::task::HttpRun> for HttpRun {
     fn from(run: domain::task::HttpRun) -> Self {
-        let domain::task::HttpRun { method, url, headers, body, body_base64, success, timeout } =
-            run;
+        let domain::task::HttpRun {
+            method,
+            url,
+            headers,
+            body,
+            body_base64,
+            success,
+            timeout,
+            complete,
+        } = run;
         Self {
             method: Some(method.into()),
             url: Some(url),
@@ -132,6 +145,7 @@ impl From<domain::task::HttpRun> for HttpRun {
             body_base64,
             success: Some(success.into()),
             timeout: timeout.map(Given::from),
+            complete: (!complete.is_answer()).then(|| complete.into()),
         }
     }
 }

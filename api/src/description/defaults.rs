@@ -6,7 +6,7 @@
 use domain::id::PoolName;
 use domain::resources::Tier;
 use domain::schedule::{Counting, Gap, Overlap, Repeat};
-use domain::task::{Delivery, RetryOn, RetryPolicy};
+use domain::task::{CompleteOn, Delivery, RetryOn, RetryPolicy};
 use domain::time::format_duration;
 use runtime::config::LimitsConfig;
 use serde::Serialize;
@@ -95,6 +95,7 @@ fn fixed() -> impl Iterator<Item = LeftOut> {
         ("Resources", "ports", 0.into()),
         ("CommandRun", "stdin", "".into()),
         (http, "success", "2xx".into()),
+        (http, "complete", CompleteOn::default().as_str().into()),
         ("NoopRun", "sleep", "0s".into()),
         ("Retry", "backoff", word(retry.backoff)),
         ("Retry", "initial", format_duration(retry.initial).into()),

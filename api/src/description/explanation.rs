@@ -38,7 +38,7 @@ const fn may_have(name: &'static str, kind: Kind, text: &'static str) -> Field {
 }
 
 /// Every reason, in the order in which they are told.
-const REASONS: [(&str, &str, &[Field]); 22] = [
+const REASONS: [(&str, &str, &[Field]); 23] = [
     ("due", "Its time has not come.", &[has("at", Time, "When it is due")]),
     (
         "parents",
@@ -197,6 +197,15 @@ const REASONS: [(&str, &str, &[Field]); 22] = [
         &[has("until", Time, "If there is no room until then, it is ready again")],
     ),
     ("running", "It runs.", PLACED),
+    (
+        "completion",
+        "It runs: its call was taken on, and it is to be completed.",
+        &[
+            has("attempt", Whole, "Which attempt, 1 upwards"),
+            has("since", Time, "When it was placed"),
+            has("until", Time, "End of its execution cap"),
+        ],
+    ),
     ("stopping", "It runs; a stop was requested.", PLACED),
     (
         "ended",

@@ -120,7 +120,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 108] = routes! {
+pub static TABLE: [Endpoint; 109] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -131,6 +131,7 @@ pub static TABLE: [Endpoint; 108] = routes! {
     Post "/v1/tasks/{id}/retry" "task.retry", Tenant(SubmitTasks), Empty, task::retry => handle, DOC;
     Post "/v1/tasks/{id}/run-now" "task.run_now", Tenant(SubmitTasks), Empty, task::run_now => handle, DOC;
     Post "/v1/tasks/{id}/mark-succeeded" "task.mark_succeeded", Tenant(SubmitTasks), Small, task::mark_succeeded => handle, DOC;
+    Post "/v1/tasks/{id}/complete" "task.complete", SignIn, Payload, task::complete => handle, DOC;
     Post "/v1/tasks/{id}/approve" "task.approve", Tenant(ApproveTasks), Optional, task::approve => handle, DOC;
     Post "/v1/tasks/{id}/reject" "task.reject", Tenant(ApproveTasks), Optional, task::reject => handle, DOC;
     Get "/v1/tasks/{id}/attempts" "task.attempts", Tenant(ReadTasks), None, task::attempts => handle, DOC;

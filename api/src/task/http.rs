@@ -30,6 +30,7 @@ pub(super) fn http(findings: &mut Findings, limits: &LimitsConfig, spec: body::H
         let range = Duration::from_millis(1)..=limits.max_execution_cap;
         duration(findings, "/run/http/timeout", Some(given), range, limits.max_execution_cap)
     });
+    let complete = read(findings, "/run/http/complete", spec.complete).unwrap_or_default();
     HttpRun {
         method,
         url,
@@ -38,6 +39,7 @@ pub(super) fn http(findings: &mut Findings, limits: &LimitsConfig, spec: body::H
         body_base64: spec.body_base64,
         success,
         timeout,
+        complete,
     }
 }
 

@@ -13,6 +13,7 @@ mod bodies;
 mod by_name;
 mod cancel;
 mod client;
+mod completions;
 mod compression;
 mod computing;
 mod contract;

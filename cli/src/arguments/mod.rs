@@ -10,10 +10,10 @@ mod tests;
 use crate::admin::MigrateArguments;
 use crate::customer::{
     AcceptArguments, ApproveArguments, AttemptsArguments, AuditArguments, CancelArguments,
-    ChangeArguments, ConnectionArguments, ExplainArguments, GetArguments, ListArguments,
-    LoginArguments, LogsArguments, MarkSucceededArguments, RejectArguments, RerunArguments,
-    ResultArguments, RetryArguments, RunNowArguments, SignInArguments, SignUpArguments,
-    SignalArguments, SubmitArguments, UsageArguments, WatchArguments,
+    ChangeArguments, CompleteArguments, ConnectionArguments, ExplainArguments, GetArguments,
+    ListArguments, LoginArguments, LogsArguments, MarkSucceededArguments, RejectArguments,
+    RerunArguments, ResultArguments, RetryArguments, RunNowArguments, SignInArguments,
+    SignUpArguments, SignalArguments, SubmitArguments, UsageArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -125,6 +125,8 @@ pub enum Command {
     MarkSucceeded(MarkSucceededArguments),
     /// Change a task before it runs.
     Change(Box<ChangeArguments>),
+    /// Say how an HTTP task ended that runs until its callback.
+    Complete(CompleteArguments),
     /// Cancel tasks; running ones are asked to stop.
     Cancel(CancelArguments),
     /// Show the attempts of a task.

@@ -4,6 +4,7 @@ mod attempts;
 mod audit;
 mod cancel;
 mod change;
+mod complete;
 mod concurrency;
 mod connection;
 mod decide;
@@ -49,6 +50,7 @@ pub use attempts::{AttemptsArguments, run as attempts};
 pub use audit::{AuditArguments, run as audit};
 pub use cancel::{CancelArguments, run as cancel};
 pub use change::{ChangeArguments, run as change};
+pub use complete::{CompleteArguments, run as complete};
 pub use concurrency::{
     ConcurrencyListArguments, ConcurrencySetArguments, KeyArguments as ConcurrencyKeyArguments,
     delete as concurrency_delete, list as concurrency_list, set as concurrency_set,

@@ -94,6 +94,11 @@ fn known(reason: &Reason, explanation: &Explanation) -> String {
             let on = named(executor.as_ref());
             format!("It runs: attempt {attempt} began {} on {on}.", when(since))
         }
+        Reason::Completion { attempt, since, until } => format!(
+            "It runs: attempt {attempt} began {}, its call was answered, and it waits to be completed, for {} at most.",
+            when(since),
+            age::short(*until - now)
+        ),
         Reason::Stopping { executor, .. } => {
             format!("A stop was requested; {} must confirm.", named(executor.as_ref()))
         }

@@ -96,7 +96,7 @@ pub async fn accept(
 }
 
 /// A client without a credential, which repeats nothing.
-fn guest(server: &str) -> Result<Client, Failure> {
+pub(super) fn guest(server: &str) -> Result<Client, Failure> {
     let client = Client::builder(server).retry(RetryPolicy::NEVER).build();
     client.map_err(|error| failure(&error))
 }

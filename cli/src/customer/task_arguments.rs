@@ -7,12 +7,12 @@ use client::request::{CommandRun, Given, HttpRun, NoopRun, Pairs, Retry, Run};
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::PoolName;
 use domain::resources::Tier;
-use domain::task::{Delivery, HttpMethod, RetryOn, SuccessRule, check_header};
+use domain::task::{CompleteOn, Delivery, HttpMethod, RetryOn, SuccessRule, check_header};
 use domain::time::parse_duration;
 use std::time::Duration;
 
 /// Every flag but those that say what runs: they do not go together with a file.
-pub const FIELDS: [&str; 22] = [
+pub const FIELDS: [&str; 23] = [
     "name",
     "tier",
     "delay_tolerance",
@@ -35,6 +35,7 @@ pub const FIELDS: [&str; 22] = [
     "headers",
     "data",
     "success",
+    "complete",
 ];
 
 /// A task.
@@ -110,6 +111,10 @@ pub struct TaskArguments {
     /// Statuses of success, such as 2xx or 200,204. Default: 2xx. A listed redirect is not followed.
     #[arg(long, value_name = "STATUSES", requires = "http")]
     pub success: Option<SuccessRule>,
+    /// When the task is over: with its answer (default), or with a callback: a success only says that the call was taken on, and
+    /// `berth complete` ends the task, at the latest its execution cap.
+    #[arg(long, value_name = "answer|callback", requires = "http")]
+    pub complete: Option<CompleteOn>,
     /// Do nothing for this long, for tests and benchmarks.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "0s",
         conflicts_with_all = ["env", "env_file", "stdin"])]
@@ -138,6 +143,7 @@ impl TaskArguments {
             headers: Pairs::some(self.headers.into_iter().collect()),
             body: self.data,
             success: self.success.map(Given::from),
+            complete: self.complete.map(Given::from),
             ..HttpRun::default()
         };
         let noop = self.noop.map(|sleep| NoopRun { sleep: Some(sleep.into()) });

@@ -4,6 +4,7 @@ mod admin;
 mod attempts;
 mod audit;
 mod cancel;
+mod complete;
 mod concurrency;
 mod explain;
 mod follow;

@@ -115,9 +115,12 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
         Some(Reason::Placing { .. }) => {
             Eta { earliest: None, estimate: Some(at), basis: Basis::Placing }
         }
-        Some(Reason::Running { .. } | Reason::Stopping { .. } | Reason::Ended { .. }) => {
-            Eta::unknown(Basis::Started)
-        }
+        Some(
+            Reason::Running { .. }
+            | Reason::Completion { .. }
+            | Reason::Stopping { .. }
+            | Reason::Ended { .. },
+        ) => Eta::unknown(Basis::Started),
         Some(Reason::RunningLimit(_) | Reason::NoRoom { .. } | Reason::Turn(_)) | None => {
             turn.map_or(Eta::unknown(Basis::NoFigures), |turn| of_turn(at, turn))
         }

@@ -130,6 +130,15 @@ pub enum Reason {
         /// When it was placed.
         since: Timestamp,
     },
+    /// It runs: its call was taken on, and it is to be completed.
+    Completion {
+        /// Which attempt, 1 upwards.
+        attempt: u32,
+        /// When it was placed.
+        since: Timestamp,
+        /// The end of its cap.
+        until: Timestamp,
+    },
     /// It runs; a stop was requested.
     Stopping {
         /// Which attempt, 1 upwards.

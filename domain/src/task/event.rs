@@ -27,7 +27,9 @@ pub enum Event {
     Unplaced,
     /// A resource manager gave it a lease on an executor (resource manager).
     Placed,
-    /// The attempt ended well (executor's report).
+    /// Its call was taken on: it needs its executor no more, and runs until it is completed (executor's report).
+    Called,
+    /// The attempt ended well (executor's report, or who completes it).
     Completed,
     /// The attempt failed, or was killed where its policy retries that, and another may follow (executor's report).
     AttemptFailed,
@@ -106,17 +108,15 @@ impl Event {
             | Self::PrepareFailed => "scheduler",
             Self::Unplaced
             | Self::Placed
-            | Self::Completed
-            | Self::AttemptFailed
-            | Self::AttemptsExhausted
-            | Self::AttemptAborted
-            | Self::AttemptKilled
+            | Self::Called
             | Self::LeaseLapsed
             | Self::LeaseLapsedForGood
             | Self::HandedBack
             | Self::NotStarted
-            | Self::ReturnedAgain
-            | Self::Stopped => "resource-manager",
+            | Self::ReturnedAgain => "resource-manager",
+            Self::Completed | Self::AttemptAborted => "resource-manager, api",
+            Self::AttemptFailed | Self::AttemptsExhausted => "resource-manager, api, scheduler",
+            Self::AttemptKilled | Self::Stopped => "resource-manager, scheduler",
         }
     }
 }

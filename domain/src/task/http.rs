@@ -3,6 +3,7 @@
 //! What Berth itself says with a request stands in its own headers; a task cannot say it in its place, nor
 //! change how the message is framed.
 
+use super::completion::CompleteOn;
 use super::success::SuccessRule;
 use crate::time::optional_text;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct HttpRun {
     /// The longest the whole exchange may take; the execution cap holds besides.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_text")]
     pub timeout: Option<Duration>,
+    /// When its task is over.
+    #[serde(default, skip_serializing_if = "CompleteOn::is_answer")]
+    pub complete: CompleteOn,
 }
 
 /// A method that an HTTP task may use.

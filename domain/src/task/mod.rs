@@ -2,6 +2,7 @@
 
 mod change;
 mod command;
+mod completion;
 mod dispatch;
 mod driver;
 mod event;
@@ -24,6 +25,7 @@ pub use command::{
     CommandProblem, MAX_COMMAND_BYTES, MAX_STRING, check_argument, check_command_size,
     check_variable,
 };
+pub use completion::{CompleteOn, CompletionToken, ParseCompleteOnError, ParseTokenError};
 pub use dispatch::Dispatch;
 pub use driver::{DriverName, DriverSet, ParseDriverNameError};
 pub use event::Event;

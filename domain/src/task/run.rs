@@ -101,6 +101,7 @@ mod tests {
             r#"{"command":{"argv":["bash","-c","echo hi"],"env":{"A":"1"},"stdin":"x"}}"#,
             r#"{"http":{"method":"POST","url":"https://a/","headers":{"A":"1"},"body":"x","success":"2xx,404","timeout":"5s"}}"#,
             r#"{"http":{"method":"GET","url":"https://a/","success":"2xx"}}"#,
+            r#"{"http":{"method":"GET","url":"https://a/","success":"2xx","complete":"callback"}}"#,
             r#"{"noop":{"sleep":"1m30s"}}"#,
         ] {
             let run: Run = serde_json::from_str(text).unwrap();
@@ -119,6 +120,7 @@ mod tests {
             r#"{"http":{"url":"http://a/"}}"#,
             r#"{"http":{"method":"TRACE","url":"http://a/"}}"#,
             r#"{"http":{"method":"GET","url":"http://a/","success":"ok"}}"#,
+            r#"{"http":{"method":"GET","url":"http://a/","complete":"never"}}"#,
         ] {
             assert!(serde_json::from_str::<Run>(text).is_err(), "{text}");
         }

@@ -30,6 +30,7 @@ pub const fn next(from: State, event: Event) -> Option<State> {
         (E::DispatchStale | E::Unplaced, S::Queued) => S::Ready,
         (E::Placed, S::Queued) => S::Running,
 
+        (E::Called, S::Running) => S::Running,
         (E::Completed, S::Running | S::Cancelling) => S::Succeeded,
         (E::AttemptFailed | E::LeaseLapsed | E::ReturnedAgain, S::Running) => S::Retrying,
         (E::AttemptsExhausted | E::LeaseLapsedForGood, S::Running) => S::Failed,
@@ -46,6 +47,7 @@ pub const fn next(from: State, event: Event) -> Option<State> {
             | E::HandedBack
             | E::NotStarted
             | E::ReturnedAgain
+            | E::Called
             | E::Stopped,
             S::Cancelling,
         ) => S::Cancelled,

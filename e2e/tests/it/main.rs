@@ -7,6 +7,7 @@ mod canaries;
 mod cancel_races;
 mod clock_skew;
 mod command_line;
+mod completions;
 mod crowded_api;
 mod database_faults;
 mod dependencies;

@@ -8,6 +8,7 @@ use crate::output::AttemptOutput;
 use crate::spool::Written;
 use bytes::Bytes;
 use domain::task::{AttemptOutcome, LeaseKey};
+use protocol::result::Outcome;
 use protocol::{session_bytes, truncate_reason};
 use runtime::clock::Instant;
 use std::sync::Arc;
@@ -97,10 +98,11 @@ fn result(lease: LeaseKey, ending: Ending) -> protocol::Result {
     if ending.outcome != AttemptOutcome::Succeeded {
         tracing::debug!(task.id = %lease.task, attempt = lease.attempt, outcome = %ending.outcome, "Attempt {} of `{}` ended: {}", lease.attempt, lease.task, ending.reason);
     }
+    let outcome = if ending.called { Outcome::Called } else { ending.outcome.into() };
     protocol::Result {
         lease: Some(lease.into()),
         session_id: session_bytes(lease.session),
-        outcome: protocol::result::Outcome::from(ending.outcome).into(),
+        outcome: outcome.into(),
         exit_code: ending.exit_code,
         signal: ending.signal,
         reason: truncate_reason(ending.reason),

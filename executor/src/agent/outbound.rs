@@ -77,6 +77,7 @@ impl Agent {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             earlier_session_ids: self.earlier.before(self.session.id).map(session_bytes).collect(),
             typed_runs: true,
+            callbacks: true,
         }
     }
 

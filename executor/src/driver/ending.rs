@@ -31,6 +31,8 @@ pub(crate) struct Ending {
     pub(crate) retry_after: Option<Duration>,
     /// What it returned; only of one that succeeded.
     pub(crate) value: Option<ResultValue>,
+    /// It succeeded in that its task was taken on elsewhere, and is to be completed from there.
+    pub(crate) called: bool,
 }
 
 /// How an attempt ended, by its driver's word. Nothing of it is left.
@@ -47,7 +49,8 @@ impl Ending {
     /// An ending without a process.
     pub(crate) fn plain(outcome: AttemptOutcome, reason: impl Into<String>) -> Self {
         let (exit_code, signal, retry_after, value) = (None, None, None, None);
-        Self { outcome, exit_code, signal, reason: reason.into(), retry_after, value }
+        let reason = reason.into();
+        Self { outcome, exit_code, signal, reason, retry_after, value, called: false }
     }
 
     /// The agent ended it, for this reason.

@@ -12,7 +12,7 @@ use crate::metrics::{HTTP_CALLS, HTTP_SECONDS};
 use crate::output::{AttemptOutput, OutputQueue};
 use crate::supervise::monotonic_ns;
 use domain::target::TargetPolicy;
-use domain::task::{HttpRun, LeaseKey};
+use domain::task::{CompleteOn, HttpRun, LeaseKey};
 use egress::{Answered, Client, Rules, Stage, Waits};
 use runtime::clock::{self, Instant};
 use std::sync::Arc;
@@ -66,6 +66,7 @@ async fn race(assigned: Assigned, waits: &Waits) -> HttpEnd {
         may_go_on: &|| monotonic_ns() < *lease_until.borrow(),
         waits,
     };
+    let completes = run.complete;
     let (output, queue) = (assigned.output, assigned.queue);
     let mut transcript = Transcript::new(output, queue, assigned.body_limit);
     let done = tokio::select! {
@@ -81,7 +82,11 @@ async fn race(assigned: Assigned, waits: &Waits) -> HttpEnd {
     };
     match done {
         Ok(Answered { status, succeeded: true, .. }) => {
-            HttpEnd::Answered { status, judged: Judged::Good(transcript.value()) }
+            let judged = match completes {
+                CompleteOn::Answer => Judged::Good(transcript.value()),
+                CompleteOn::Callback => Judged::Called,
+            };
+            HttpEnd::Answered { status, judged }
         }
         Ok(Answered { status, retry_after, .. }) => {
             HttpEnd::Answered { status, judged: Judged::Bad(retry_after) }

@@ -26,6 +26,8 @@ pub(super) enum HttpEnd {
 pub(super) enum Judged {
     /// A success, which returns this.
     Good(Option<ResultValue>),
+    /// A success: the task was taken on, and is to be completed.
+    Called,
     /// None; the wait that the server asks for.
     Bad(Option<Duration>),
 }

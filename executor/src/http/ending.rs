@@ -19,6 +19,11 @@ pub(super) fn ended(end: HttpEnd, cap: Duration) -> Ended {
             value,
             ..Ending::plain(AttemptOutcome::Succeeded, "")
         }),
+        HttpEnd::Answered { status, judged: Judged::Called } => Ended::by_itself(Ending {
+            exit_code: Some(status.into()),
+            called: true,
+            ..Ending::plain(AttemptOutcome::Succeeded, "")
+        }),
         HttpEnd::Answered { status, judged: Judged::Bad(retry_after) } => {
             Ended::by_itself(Ending {
                 exit_code: Some(status.into()),
@@ -56,6 +61,8 @@ mod tests {
         assert_eq!((good.outcome, good.exit_code), (AttemptOutcome::Succeeded, Some(204)));
         assert_eq!((good.retry_after, good.reason.as_str()), (None, ""));
         assert!(value.is_some() && good.value == value);
+        let called = of(answered(202, Judged::Called), None);
+        assert!(called.called && !good.called && called.outcome == AttemptOutcome::Succeeded);
         let bad = of(answered(503, Judged::Bad(Some(second))), None);
         assert_eq!((bad.outcome, bad.exit_code), (AttemptOutcome::Failed, Some(503)));
         assert_eq!((bad.retry_after, bad.reason.as_str()), (Some(second), "answered 503"));

@@ -7,7 +7,7 @@ use crate::due::Due;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use domain::task::{HttpRun, LeaseKey};
+use domain::task::{CompletionToken, HttpRun, LeaseKey};
 use egress::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use egress::{Request, RequestError};
 use runtime::trace::TraceContext;
@@ -35,6 +35,12 @@ pub(super) fn request(
         (None, None) => Bytes::new(),
     };
     let mut ours = ours(lease, traceparent, due);
+    if !run.complete.is_answer()
+        && let Ok(mut token) = HeaderValue::try_from(CompletionToken::of(lease).to_string())
+    {
+        token.set_sensitive(true);
+        ours.insert(HeaderName::from_static("berth-completion-token"), token);
+    }
     if let Some(kind) = content_type(run, &body) {
         ours.insert(CONTENT_TYPE, kind);
     }
@@ -138,6 +144,20 @@ mod tests {
         let none = none.unwrap();
         let ours = none.ours();
         assert!(!ours.contains_key("berth-due-at") && !ours.contains_key("berth-schedule"));
+    }
+
+    #[test]
+    fn only_a_call_that_is_completed_later_carries_a_token() {
+        let url = "https://a.example/x";
+        let token = |run| {
+            let call = call(run).unwrap();
+            let token = call.ours().get("berth-completion-token");
+            token.map(|token| token.to_str().unwrap().parse::<CompletionToken>().unwrap())
+        };
+        assert_eq!(token(serde_json::json!({"method": "POST", "url": url})), None);
+        let later =
+            token(serde_json::json!({"method": "POST", "url": url, "complete": "callback"}));
+        assert_eq!(later.map(|token| token.attempt()), Some(3));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use e2e::{Cluster, Customer, Role};
 use faults::{Operation, Point};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::LazyLock;
 use std::time::Duration;
 use testkit::poll;
 
@@ -147,6 +150,11 @@ fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
                 (later, "succeeded"),
             ]
         }
+        Operation::Complete => {
+            let task = json!({"run": {"http": {"url": takes_calls_on(), "complete": "callback"}}, "execution_cap": "500ms",
+                "max_attempts": 1});
+            (0..3).map(|_| (task.clone(), "killed")).collect()
+        }
         Operation::LetGo => {
             // Refused by every executor of the default pool before a connection is made.
             let refused = json!({"run": {"http": {"method": "GET", "url": "http://127.0.0.1:9/"}}, "max_attempts": 2,
@@ -164,4 +172,26 @@ fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
             (0..3).map(|_| (noop.clone(), "succeeded")).collect()
         }
     }
+}
+
+/// The URL of a server that answers every call with 202.
+fn takes_calls_on() -> &'static str {
+    static URL: LazyLock<String> = LazyLock::new(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port of loopback");
+        let url = format!("http://{}/", listener.local_addr().expect("its address"));
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut head = Vec::new();
+                let mut byte = [0];
+                while !head.ends_with(b"\r\n\r\n")
+                    && stream.read(&mut byte).is_ok_and(|read| read > 0)
+                {
+                    head.extend(byte);
+                }
+                stream.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").ok();
+            }
+        });
+        url
+    });
+    &URL
 }

@@ -47,10 +47,16 @@ impl World {
             .set("BERTH_RESOURCE_MANAGER__BREAKER_PROBE_INTERVAL", "300ms");
         let only_fires = operation == Operation::Fire;
         for role in Role::ALL {
-            let wanted = !only_fires || role == Role::Scheduler;
+            let wanted = (!only_fires || role == Role::Scheduler)
+                && (operation != Operation::Complete || role != Role::Executor);
             shape = shape.with(role, usize::from(wanted));
         }
-        let cluster = Cluster::start(shape).await?;
+        let mut cluster = Cluster::start(shape).await?;
+        if operation == Operation::Complete {
+            // Calls go to this test; an executor learns of it when it joins.
+            cluster.berth(&["admin", "pool", "set", "default", "--private-targets", "on"]).await?;
+            cluster.join(Role::Executor).await?;
+        }
         let (customer, schedules) = if only_fires {
             let (every, lead) = (Duration::from_secs(1), Duration::from_secs(2));
             (None, Some(Schedules::store(&cluster, 20, every, lead, true).await?))

@@ -10,7 +10,7 @@ use domain::placement::{Node, Occupancy};
 use domain::quarantine::{Admission, Conduct};
 use domain::resources::Resources;
 use domain::task::{DriverSet, LeaseKey};
-use protocol::ToExecutor;
+use protocol::{KindsOfRuns, ToExecutor};
 use std::collections::HashMap;
 use std::time::Duration;
 use store::session::SessionOwner;
@@ -50,8 +50,8 @@ pub(crate) struct ExecutorConnection {
     pub executor: ExecutorId,
     pub pool: PoolName,
     pub drivers: DriverSet,
-    /// It reads runs as messages; else they go to it as JSON.
-    pub typed_runs: bool,
+    /// What it reads.
+    pub runs: KindsOfRuns,
     pub room: Occupancy,
     pub accepting: bool,
     pub conduct: Conduct,
@@ -74,7 +74,7 @@ impl ExecutorConnection {
             executor: owner.executor,
             pool: owner.pool,
             drivers: DriverSet::default(),
-            typed_runs: false,
+            runs: KindsOfRuns::default(),
             room: Occupancy::new(capacity, port_first),
             accepting: true,
             conduct: Conduct::default(),

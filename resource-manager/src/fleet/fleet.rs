@@ -11,7 +11,7 @@ use domain::quarantine::{Conduct, Ending, QuarantineRule};
 use domain::resources::Resources;
 use domain::task::{DriverName, DriverSet, LeaseKey};
 use parking_lot::Mutex;
-use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES, assignment};
+use protocol::{Assignment, Assignments, Capacity, KindsOfRuns, MAX_MESSAGE_BYTES, assignment};
 use runtime::clock::{self, Instant};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::iter;
@@ -347,7 +347,7 @@ impl Fleet {
                 let lease =
                     HeldLease::of_placed(&placed, placement.hint.resources, placement.port_first);
                 connection.leases.insert(placed.lease, lease);
-                let assignment = assignment(&placement, placed, connection.typed_runs);
+                let assignment = assignment(&placement, placed, connection.runs);
                 let more = assignment.bytes();
                 if bytes + more > MAX_MESSAGE_BYTES / 2 && !assignments.is_empty() {
                     sent &= connection
@@ -535,13 +535,13 @@ fn log_quarantine(connection: &ExecutorConnection, lasts: Duration) {
     );
 }
 
-fn assignment(placement: &Placement, placed: Placed, typed_runs: bool) -> Assignment {
+fn assignment(placement: &Placement, placed: Placed, runs: KindsOfRuns) -> Assignment {
     let key = placed.lease;
     let need = placement.hint.resources;
     Assignment {
         number: placement.assignment,
         lease: Some(key.into()),
-        run: Some(assignment::Run::new(placed.run, typed_runs)),
+        run: Some(assignment::Run::new(placed.run, runs)),
         cap_ms: u64::try_from(placed.cap.as_millis()).unwrap_or(u64::MAX),
         resources: Some(Capacity {
             cpu_millis: need.cpu_millis,

@@ -5,11 +5,11 @@
 
 use super::Budgets;
 use crate::metrics::{HELD_TARGETS, OPEN_BREAKERS, RETRIES};
-use crate::random::unit;
 use bus::{Bus, Topic};
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
 use runtime::fault::FaultPoint;
+use runtime::random::unit;
 use runtime::tick::TickOutcome;
 use std::collections::HashMap;
 use std::time::Duration;

@@ -18,6 +18,7 @@ pub(super) struct Meaning {
 pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
     let at_once = |event| Some(Meaning { event, retry_after: Duration::ZERO });
     match reported.ended.outcome {
+        AttemptOutcome::Succeeded if reported.called => at_once(Event::Called),
         AttemptOutcome::Succeeded => at_once(Event::Completed),
         AttemptOutcome::Stopped => at_once(Event::Stopped),
         // Without a known lease the attempt has already lost it.

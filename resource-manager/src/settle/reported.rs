@@ -11,6 +11,8 @@ use store::task::transition::EndedAttempt;
 pub(crate) struct Reported {
     pub stream: Stream,
     pub ended: EndedAttempt,
+    /// The executor's part has ended; its task runs on without it.
+    pub called: bool,
     /// How long the called server asked to wait before another attempt.
     pub retry_after: Option<Duration>,
     /// What is known of the lease; `None` for one of an earlier session.

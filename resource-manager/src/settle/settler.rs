@@ -10,7 +10,6 @@ use crate::fleet::{Fleet, HeldLease, Stream};
 use crate::lease_store::LeaseStore;
 use crate::metrics::{FOREIGN_RESULTS, LOOP_SECONDS, SETTLE_SIZE, SETTLED};
 use crate::output::OutputQueue;
-use crate::random::unit;
 use crate::retry::Budgets;
 use crate::trace;
 use bus::{Bus, Topic};
@@ -22,6 +21,7 @@ use protocol::result_answer::Verdict;
 use protocol::{ResultAnswer, ResultAnswers, session_bytes};
 use runtime::clock;
 use runtime::fault::FaultPoint;
+use runtime::random::unit;
 use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -227,6 +227,7 @@ impl<S: LeaseStore> Settler<S> {
             results.iter().map(|(reported, _)| reported.ended.clone()).collect();
         let db = &self.db;
         match event {
+            Event::Called => db.called(&ended).await,
             Event::Completed => db.completed(&ended).await,
             Event::AttemptsExhausted => db.attempts_exhausted(&ended).await,
             Event::AttemptAborted => db.attempt_aborted(&ended).await,
@@ -374,7 +375,7 @@ fn ending(outcome: AttemptOutcome, answer: &TransitionResult) -> Ending {
 
 /// Whether the lease was live and stays live.
 const fn still_leased(answer: &TransitionResult) -> bool {
-    matches!(answer, TransitionResult::Stale { actual: State::Running | State::Cancelling })
+    matches!(answer, TransitionResult::Stale { leased: true, .. })
 }
 
 fn verdict(event: Event, answer: TransitionResult) -> Verdict {

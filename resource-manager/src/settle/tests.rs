@@ -80,6 +80,7 @@ impl Settling {
         Reported {
             stream: self.executor.stream.clone(),
             ended: EndedAttempt::bare(lease, outcome, "as a test wants it"),
+            called: false,
             retry_after: None,
             held: self.world.fleet.begin_ending(lease),
             of_another: None,

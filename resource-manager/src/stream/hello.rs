@@ -12,8 +12,8 @@ use domain::resources::Resources;
 use domain::task::{DriverSet, LeaseKey};
 use protocol::refused::Reason;
 use protocol::{
-    Capacity, Hello, Lease, MAX_ASSIGNMENT, MAX_EARLIER_SESSIONS, PROTOCOL_VERSION, PoolPolicy,
-    Refused, Welcome, session_id,
+    Capacity, Hello, KindsOfRuns, Lease, MAX_ASSIGNMENT, MAX_EARLIER_SESSIONS, PROTOCOL_VERSION,
+    PoolPolicy, Refused, Welcome, session_id,
 };
 use std::collections::HashSet;
 use store::StoreError;
@@ -45,7 +45,7 @@ pub(super) async fn greet(
         session.port_first,
     );
     connection.drivers = session.drivers.clone();
-    connection.typed_runs = hello.typed_runs;
+    connection.runs = KindsOfRuns { typed: hello.typed_runs, callbacks: hello.callbacks };
     connection.next_assignment = hello.last_assignment + 1;
     let (mut kept, mut came_back): (Vec<Lease>, bool) = Default::default();
     if adopted {

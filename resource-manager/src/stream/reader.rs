@@ -16,6 +16,7 @@ use domain::task::{AttemptOutcome, ResultValue};
 use protocol::from_executor::Message;
 use protocol::output_chunk::Stream as OutputStream;
 use protocol::refused::Reason;
+use protocol::result::Outcome;
 use protocol::{FromExecutor, Heartbeat, MAX_OUTPUT_CHUNK, Output, Refused, Results, session_id};
 use runtime::clock;
 use std::sync::Arc;
@@ -155,13 +156,14 @@ impl Reader {
         // Parsed completely before any is marked: a refused list marks no lease as ending.
         let read = results.results.into_iter().map(read_result).collect::<Result<Vec<_>, _>>()?;
         let mut reported = Vec::with_capacity(read.len());
-        for (ended, retry_after) in read {
+        for Read { ended, called, retry_after } in read {
             let own = ended.lease.session == self.stream.session;
             // Marked before it is queued: the next heartbeat on the stream must not end it as lost.
             let held = if own { self.service.fleet.begin_ending(ended.lease) } else { None };
             reported.push(Reported {
                 stream: self.stream.clone(),
                 ended,
+                called,
                 retry_after,
                 held,
                 of_another: if own { None } else { self.owner.clone() },
@@ -222,13 +224,22 @@ impl Reader {
     }
 }
 
-/// Outcome of an attempt and `Retry-After` of the called server, with texts and counts bounded.
-fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duration>), Refused> {
+/// A result, with texts and counts bounded.
+struct Read {
+    ended: EndedAttempt,
+    /// Its task runs on, without its executor.
+    called: bool,
+    /// `Retry-After` of the called server.
+    retry_after: Option<Duration>,
+}
+
+fn read_result(result: protocol::Result) -> Result<Read, Refused> {
     let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
     let lease = result.key().map_err(|error| invalid(&error))?;
+    let called = result.outcome() == Outcome::Called;
     let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
     let reason = (!result.reason.is_empty()).then_some(result.reason);
-    let value = result.value.filter(|_| outcome == AttemptOutcome::Succeeded);
+    let value = result.value.filter(|_| outcome == AttemptOutcome::Succeeded && !called);
     let value = value.map(|value| ResultValue::read(&value)).transpose();
     let value = value
         .map_err(|error| refuse(Reason::Invalid, &format!("the value of a result {error}")))?;
@@ -243,7 +254,7 @@ fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duratio
         stderr_bytes: result.stderr_bytes,
         value,
     };
-    Ok((ended, result.retry_after_ms.map(Duration::from_millis)))
+    Ok(Read { ended, called, retry_after: result.retry_after_ms.map(Duration::from_millis) })
 }
 
 #[cfg(test)]
@@ -251,7 +262,6 @@ mod tests {
     use super::*;
     use domain::id::{TaskId, TenantId};
     use domain::task::{LeaseKey, MAX_RESULT_BYTES};
-    use protocol::result::Outcome;
 
     fn read(outcome: Outcome, value: &[u8]) -> Result<Option<String>, String> {
         let (tenant, task, session) = (TenantId::fresh(), TaskId::fresh(), SessionId::fresh());
@@ -262,8 +272,8 @@ mod tests {
             value: Some(value.to_vec().into()),
             ..protocol::Result::default()
         };
-        let (ended, _) = read_result(result).map_err(|refused| refused.detail)?;
-        Ok(ended.value.map(|value| value.as_str().to_owned()))
+        let read = read_result(result).map_err(|refused| refused.detail)?;
+        Ok(read.ended.value.map(|value| value.as_str().to_owned()))
     }
 
     #[test]
@@ -286,5 +296,6 @@ mod tests {
         // It means nothing there, whatever it is.
         assert_eq!(read(Outcome::Failed, b"1"), Ok(None));
         assert_eq!(read(Outcome::Stopped, b"no"), Ok(None));
+        assert_eq!(read(Outcome::Called, b"1"), Ok(None));
     }
 }

@@ -143,7 +143,7 @@ impl Tables {
         if task.ends.contains(&(lease, outcome)) {
             return TransitionResult::Repeated;
         }
-        TransitionResult::Stale { actual: task.state }
+        TransitionResult::Stale { actual: task.state, leased: task.lease == Some(lease) }
     }
 
     fn place(&mut self, claim: &Claim) -> Option<Placed> {
@@ -247,6 +247,10 @@ impl LeaseStore for FakeStore {
         let tables = self.0.lock();
         let owner = |id: &SessionId| tables.sessions.get(id).map(|(_, owner)| (*id, owner.clone()));
         Ok(sessions.iter().filter_map(owner).collect())
+    }
+
+    async fn called(&self, ended: &[EndedAttempt]) -> TransitionResults {
+        self.end("called", Event::Called, ended, &[])
     }
 
     async fn completed(&self, ended: &[EndedAttempt]) -> TransitionResults {

@@ -3,6 +3,7 @@
 //! `poll` and `stale` find all of them. In addition, the batcher's process holds the next due times in memory (`held`,
 //! `read`) and releases each task on time (`release`). Without this cache, tasks are ready one poll later.
 
+mod called;
 mod children;
 mod held;
 mod poll;
@@ -10,6 +11,7 @@ mod read;
 mod release;
 mod stale;
 
+pub(crate) use called::CalledTick;
 pub(crate) use children::ChildrenTick;
 pub(crate) use held::HeldTasks;
 pub(crate) use poll::DueTick;

@@ -3,8 +3,8 @@
 
 use super::Loops;
 use crate::due::{
-    ChildrenTick, DueTick, HeldTasks, READ_INTERVAL, ReadDueTick, ReleaseTick, STALE_POLL,
-    StaleTick,
+    CalledTick, ChildrenTick, DueTick, HeldTasks, READ_INTERVAL, ReadDueTick, ReleaseTick,
+    STALE_POLL, StaleTick,
 };
 use bus::Topic;
 use runtime::config::SchedulerConfig;
@@ -34,6 +34,7 @@ impl Loops {
             ticker.run(shutdown, || stale.tick()).await;
         });
         self.release_children();
+        self.end_called();
         if !settings.due_window.is_zero() {
             self.hold_due(settings);
         }
@@ -50,6 +51,16 @@ impl Loops {
         self.tasks.spawn_detached("children", async move {
             let _listening = wakeups;
             ticker.run(shutdown, || children.tick()).await;
+        });
+    }
+
+    /// Ends tasks that nobody completes.
+    fn end_called(&self) {
+        let called = CalledTick::new(self.db.clone(), self.bus.clone());
+        let ticker = Ticker::new("called", quick(MISSED_DUE_POLL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("called", async move {
+            ticker.run(shutdown, || called.tick()).await;
         });
     }
 

@@ -5,6 +5,7 @@ use super::tasks::task_id;
 use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
+use domain::id::SessionId;
 use domain::time::millis;
 use sqlx::PgConnection;
 
@@ -26,13 +27,15 @@ pub(super) async fn check(
         r#"with lease as materialized (
                 select t.id, t.state, t.session_id, t.assignment, t.wake_at from task t
                 where t.session_id is not null and t.wake_at is not null
+            ), of_executor as (
+                select l.* from lease l where l.session_id <> $2
             ), doubled as (
-                select l.session_id, min(l.id::text) as example from lease l group by l.session_id, l.assignment having count(*) > 1
+                select l.session_id, min(l.id::text) as example from of_executor l group by l.session_id, l.assignment having count(*) > 1
             )
             select
-                (select count(*) from lease l where not exists (
+                (select count(*) from of_executor l where not exists (
                     select from executor_session s where s.id = l.session_id and s.ended_at is null)) as "orphans!",
-                (select min(l.id::text) from lease l where not exists (
+                (select min(l.id::text) from of_executor l where not exists (
                     select from executor_session s where s.id = l.session_id and s.ended_at is null)) as orphan,
                 (select count(*) from lease l where l.state = 'running' and l.wake_at < now() - $1 * interval '1 millisecond') as "running!",
                 (select min(l.id::text) from lease l where l.state = 'running'
@@ -42,7 +45,8 @@ pub(super) async fn check(
                 (select min(l.id::text) from lease l where l.state = 'cancelling'
                     and l.wake_at < now() - $1 * interval '1 millisecond') as cancels,
                 (select count(*) from doubled) as "doubled!", (select min(d.example) from doubled d) as double"#,
-        overdue
+        overdue,
+        SessionId::CALLED.uuid()
     );
     let row = patient("doctor.leases", query.fetch_optional(&mut *tx)).await.and_then(one)?;
     let task = |check, count, example: Option<String>| Finding {

@@ -57,7 +57,7 @@ const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_milli
     s.created_at, t.run_at, t.start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
-    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
+    (select e.executor_id from executor_session e where e.id = coalesce((t.called).session, t.session_id)) as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
     s.schedule_name, coalesce(s.due_at, s.run_at) as due_at, s.version";
 const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
     t.ports, t.state::text, '' as run, s.retry, s.labels::text,

@@ -39,7 +39,7 @@ pub(super) async fn get_in(
                 s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!"
             from task t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
-            left join lateral (select x.executor_id from executor_session x where x.id = t.session_id limit 1) e on true
+            left join lateral (select x.executor_id from executor_session x where x.id = coalesce((t.called).session, t.session_id) limit 1) e on true
             where t.tenant_id = $1 and t.id = $2"#,
         scope.tenant().uuid(),
         id.uuid()

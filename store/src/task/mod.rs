@@ -1,5 +1,7 @@
 //! Tasks: submitted, read, chosen, and moved.
 
+mod called;
+mod completion;
 mod explain;
 mod find;
 mod get;
@@ -15,6 +17,8 @@ pub mod submit;
 pub mod transition;
 mod wake;
 
+pub use called::{EndedCalls, end_called};
+pub use completion::{Completion, CompletionAnswer, complete, granted};
 pub use explain::explain;
 pub use find::{LabelFilter, TaskFilter, find, find_page};
 pub use get::get;

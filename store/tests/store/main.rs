@@ -9,6 +9,7 @@ mod actor;
 mod audit;
 mod batches;
 mod checks;
+mod completions;
 mod concurrency;
 mod counts;
 mod dependencies;

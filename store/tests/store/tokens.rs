@@ -52,7 +52,7 @@ async fn a_report_under_another_attempt_or_session_is_stale_and_changes_nothing(
             for (event, answer) in raise_all(&world, lease).await {
                 assert_eq!(
                     answer,
-                    TransitionResult::Stale { actual: state },
+                    TransitionResult::Stale { actual: state, leased: false },
                     "{event} under {lease:?}"
                 );
             }
@@ -85,7 +85,7 @@ async fn after_an_end_the_same_outcome_is_a_success_and_any_other_is_stale() {
             let expected = if same {
                 TransitionResult::Repeated
             } else {
-                TransitionResult::Stale { actual: state }
+                TransitionResult::Stale { actual: state, leased: false }
             };
             assert_eq!(answer, expected, "{event} in {state}");
         }
@@ -112,7 +112,7 @@ async fn one_batch_answers_each_report_by_its_own_token() {
         ended(unknown, Event::Completed),
     ];
     let answers = transition::completed(&world.rm, &batch).await.unwrap();
-    let stale = TransitionResult::Stale { actual: State::Succeeded };
+    let stale = TransitionResult::Stale { actual: State::Succeeded, leased: false };
     let expected = [
         TransitionResult::Repeated,
         stale,
@@ -140,7 +140,7 @@ async fn two_reports_of_one_lease_in_a_batch_that_goes_on_count_once() {
     let expected = [
         TransitionResult::Applied(State::Ready),
         TransitionResult::Repeated,
-        TransitionResult::Stale { actual: State::Ready },
+        TransitionResult::Stale { actual: State::Ready, leased: false },
     ];
     assert_eq!(answers, expected);
     world.check_promises(1).await;

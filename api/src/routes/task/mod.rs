@@ -6,6 +6,7 @@ pub mod batch;
 pub mod cancel;
 pub mod change;
 pub mod chunk;
+pub mod complete;
 mod decide;
 pub mod explain;
 pub mod follow;

@@ -85,6 +85,7 @@ pub fn hello(name: &str) -> Hello {
         version: "1".to_owned(),
         earlier_session_ids: Vec::new(),
         typed_runs: false,
+        callbacks: false,
     }
 }
 

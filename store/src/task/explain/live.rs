@@ -47,6 +47,8 @@ pub(super) struct Live {
     gate: Option<String>,
     signal_key: Option<String>,
     placed_at: Option<Timestamp>,
+    /// It runs until it is completed.
+    called: bool,
     executor: Option<ExecutorId>,
 }
 
@@ -70,7 +72,7 @@ pub(super) async fn read(
         r#"select now() as "at!", t.state::text as "state!", t.pool, t.run_at, t.start_deadline, t.cpu_millis, t.memory_mib,
                 t.disk_mib, t.iops, t.ports, t.driver, t.priority, t.flexible, t.concurrency_key, t.attempt, t.failures, t.max_attempts,
                 t.wake_at, t.placed_at, t.needs, t.undecided, t.gate, t.signal_key, (t.expire_if_late and t.first_started_at is null and t.needs is null) as "expires!",
-                (select e.executor_id from executor_session e where e.id = t.session_id) as "executor?",
+                (select e.executor_id from executor_session e where e.id = coalesce((t.called).session, t.session_id)) as "executor?", (t.called).session is not null as "called!",
                 n.state as standing, n.suspended_at, p.limits::text as "limits!", o.paused_at as "paused_at?",
                 o.paused_because as "paused_because?", w.before as "before?", w.rate as "rate?", w.held_by as "held_by?"
             from task t
@@ -126,6 +128,7 @@ pub(super) async fn read(
         gate: row.gate,
         signal_key: row.signal_key,
         placed_at: row.placed_at,
+        called: row.called,
         executor: executor_of(id, row.executor)?,
     }))
 }
@@ -149,6 +152,10 @@ impl Live {
             }),
             State::Retrying => Some(self.retry(tx, scope).await?),
             State::Queued => Some(Reason::Placing { until: self.wake_at.unwrap_or(self.at) }),
+            State::Running if self.called => {
+                let until = self.wake_at.unwrap_or(self.at);
+                Some(Reason::Completion { attempt, since, until })
+            }
             State::Running => Some(Reason::Running { attempt, executor, since }),
             State::Cancelling => Some(Reason::Stopping { attempt, executor, since }),
             _ => None,

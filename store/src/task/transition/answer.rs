@@ -15,6 +15,8 @@ pub enum TransitionResult {
     Stale {
         /// The state that stands.
         actual: State,
+        /// The lease that was named stands, too: its state is not one that the event leaves.
+        leased: bool,
     },
     /// There is no such task.
     NotFound,

@@ -10,7 +10,7 @@
 /// - `of waiting`: the tasks hold no lease. They end as `$state` for `$reason`, both in SQL.
 /// - `of leased`: `gone` also has `ends` (the state, as text), `reason` and `exit_code`; `$failures` and `$started` are the failures and the
 ///   first start at the end. All leases of the part `$leases` end, whether their tasks end or go on: it has the columns of `task` and of
-///   `lease_end`, and an attempt is written for each.
+///   `lease_end`, and an attempt is written for each. Where the executor's part ended before (`called`), it is written as it was then.
 ///
 /// `$results`, where it is given, is the column of `gone` with what a task returned, as JSON text or null, which is stored.
 ///
@@ -31,7 +31,7 @@ macro_rules! end_tasks {
         $(results: $results:literal,)? $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases), ($($results)?), ($($moved)?), $answer,
+            $delete, ("ends::task_state", $failures, $started, "reason", "coalesce((called).exit_code, exit_code)"), ($leases), ($($results)?), ($($moved)?), $answer,
             $($argument)*
         )
     };
@@ -55,10 +55,11 @@ macro_rules! end_tasks {
                     disk_mib, iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
                     stdout_bytes, stderr_bytes)
                 select tenant_id, id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                    session_id, placed_at, greatest(now(), placed_at),
-                    case when charged then greatest(0, least(ran_ms,
+                    coalesce((called).session, session_id), placed_at, greatest(now(), placed_at),
+                    case when charged then greatest(0, least(coalesce((called).ran_ms, ran_ms),
                         (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
-                    exit_code, signal, reason, stdout, stderr
+                    coalesce((called).exit_code, exit_code), signal, reason, coalesce((called).stdout, stdout),
+                    coalesce((called).stderr, stderr)
                 from " + $leases + "
             )")?
             $(+ ", result as (

@@ -90,7 +90,8 @@ pub fn outcome_of(event: Event) -> AttemptOutcome {
         Event::LeaseLapsed | Event::LeaseLapsedForGood => AttemptOutcome::Lost,
         Event::HandedBack => AttemptOutcome::HandedBack,
         Event::NotStarted | Event::ReturnedAgain => AttemptOutcome::NotStarted,
-        Event::Stopped => AttemptOutcome::Stopped,
+        // A call that nobody waits for any more.
+        Event::Stopped | Event::Called => AttemptOutcome::Stopped,
         _ => AttemptOutcome::Failed,
     }
 }

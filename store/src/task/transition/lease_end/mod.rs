@@ -6,6 +6,7 @@
 mod alone;
 mod ended_attempt;
 mod for_good;
+mod one;
 mod row;
 mod to_go_on;
 mod what_stands;
@@ -14,4 +15,6 @@ mod with_results;
 pub(super) use alone::{for_good_alone, to_go_on_alone, with_results_alone};
 pub use ended_attempt::EndedAttempt;
 pub(super) use for_good::for_good;
+pub(crate) use one::end_lease_in;
+pub(super) use row::{EndedLease, in_lock_order};
 pub(super) use to_go_on::to_go_on;

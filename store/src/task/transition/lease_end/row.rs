@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A row of `lease_end`, in the order of its columns.
 #[derive(sqlx::Encode)]
-pub(super) struct EndedLease<'a> {
+pub(in super::super) struct EndedLease<'a> {
     tenant_id: Uuid,
     id: Uuid,
     attempt: i32,
@@ -25,7 +25,7 @@ row_of!("lease_end": EndedLease<'_>);
 
 impl<'a> EndedLease<'a> {
     /// A task that goes on is due after `delay_ms`.
-    pub(super) fn of(ended: &'a EndedAttempt, delay_ms: i64) -> Self {
+    pub(in super::super) fn of(ended: &'a EndedAttempt, delay_ms: i64) -> Self {
         let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         Self {
             tenant_id: ended.lease.tenant.uuid(),
@@ -47,7 +47,7 @@ impl<'a> EndedLease<'a> {
 
 /// Places of the rows in lock order (tenant, task), the first of each lease only: a statement must not write an
 /// attempt twice.
-pub(super) fn in_lock_order(ended: &[EndedAttempt]) -> Vec<usize> {
+pub(in super::super) fn in_lock_order(ended: &[EndedAttempt]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ended.len()).collect();
     order.sort_by_key(|at| ended[*at].lease);
     order.dedup_by_key(|at| ended[*at].lease);

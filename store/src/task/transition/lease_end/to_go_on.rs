@@ -49,7 +49,7 @@ pub(in super::super) async fn to_go_on(
                     first_started_at = l.started_at,
                     wake_at = case when l.goes = 'retrying' then now() + l.delay_ms * interval '1 millisecond'
                         when t.expire_if_late and l.started_at is null then t.start_deadline end,
-                    session_id = null, assignment = null, placed_at = null, port_first = null
+                    session_id = null, assignment = null, placed_at = null, port_first = null, called = null
                 from lease l
                 where t.tenant_id = any (array[l.tenant_id]) and t.id = l.id and l.state = 'running'
                 returning t.tenant_id, t.id, t.attempt, t.state

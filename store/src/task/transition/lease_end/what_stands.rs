@@ -42,17 +42,19 @@ async fn what_stands(
                     (select t.state::text from task t where t.tenant_id = i.tenant_id and t.id = i.id limit 1),
                     (select h.state::text from task_history h where h.tenant_id = i.tenant_id and h.id = i.id limit 1)
                 ) as state,
+                exists (select from task t where t.tenant_id = i.tenant_id and t.id = i.id and t.attempt = i.attempt
+                    and t.session_id = i.session_id) as "leased!",
                 (select a.outcome from attempt a where a.tenant_id = i.tenant_id and a.task_id = i.id
                     and a.attempt = i.attempt and a.session_id = i.session_id limit 1) is not distinct from i.outcome as "repeated!"
             from unnest($1::lease_end[]) with ordinality i order by i.ordinality"#,
         &rows as &[EndedLease<'_>]
     );
     let rows = named("lease_end.what_stands", query.fetch_all(tx)).await?;
-    let answer =
-        |state: Option<String>, repeated: bool| match state.and_then(|state| state.parse().ok()) {
-            _ if repeated => TransitionResult::Repeated,
-            Some(actual) => TransitionResult::Stale { actual },
+    let answers =
+        rows.into_iter().map(|row| match row.state.and_then(|state| state.parse().ok()) {
+            _ if row.repeated => TransitionResult::Repeated,
+            Some(actual) => TransitionResult::Stale { actual, leased: row.leased },
             None => TransitionResult::NotFound,
-        };
-    Ok(rows.into_iter().map(|row| answer(row.state, row.repeated)).collect())
+        });
+    Ok(answers.collect())
 }
