@@ -161,7 +161,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every name, in order.
-    pub const NAMES: [&'static str; 22] = [
+    pub const NAMES: [&'static str; 23] = [
         "due",
         "parents",
         "items",
@@ -182,6 +182,7 @@ impl Reason {
         "turn",
         "placing",
         "running",
+        "completion",
         "stopping",
         "ended",
     ];

@@ -6,16 +6,17 @@
 use crate::promise::{Promise, Violation};
 use crate::{Customer, Mix, Submitted};
 use runtime::clock::{self, Instant};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use testkit::ledger::Ledger;
 use tokio::task::JoinSet;
 
-/// Tasks in a batch; every tenth request is a single one.
+/// Tasks in a batch; every tenth request is a single one, and every fourth a workflow run.
 const BATCH: usize = 20;
 const SINGLE_EVERY: usize = 10;
+const RUN_EVERY: usize = 4;
 /// A customer gives up after this.
 const GIVE_UP: Duration = Duration::from_secs(60);
 const AGAIN: Duration = Duration::from_millis(50);
@@ -64,11 +65,16 @@ pub async fn send(
         link(&mut tasks);
         let customer = Arc::clone(&customers[request % customers.len()]);
         let (key, misses) = (format!("{name}-{request}"), Arc::clone(&misses));
-        let first = sent;
+        let (first, count) = (sent, tasks.len());
+        let asked = match single {
+            true => Asked::Task(tasks.swap_remove(0)),
+            false if request % RUN_EVERY == 0 => Asked::Run(workflow(tasks)),
+            false => Asked::Batch(json!({ "tasks": tasks })),
+        };
         asking.spawn(async move {
             let began = clock::monotonic();
-            let ids = insist(&customer, &tasks, &key, &misses).await;
-            (first, tasks.len(), ids, began.elapsed())
+            let ids = insist(&customer, &asked, &key, &misses).await;
+            (first, count, ids, began.elapsed())
         });
         (sent, request) = (upto, request + 1);
     }
@@ -110,6 +116,30 @@ fn link(tasks: &mut [Value]) {
     }
 }
 
+/// The same tasks as nodes of a workflow, some of which have a gate.
+fn workflow(tasks: Vec<Value>) -> Value {
+    let name = |place: &Value| json!(format!("n{:02}", place.as_u64().unwrap_or_default()));
+    let nodes = tasks.into_iter().enumerate().map(|(place, mut task)| {
+        let mut node = json!({});
+        let fields = task.as_object_mut().into_iter();
+        let taken = fields.flat_map(|task| [task.remove("depends_on"), task.remove("join")]);
+        if let [Some(parents), Some(join)] = &taken.collect::<Vec<_>>()[..] {
+            let parents = parents.as_array().into_iter().flatten().map(|parent| match parent {
+                Value::Object(edge) => json!({ "node": name(&edge["task"]), "on": edge["on"] }),
+                place => name(place),
+            });
+            (node["after"], node["join"]) = (parents.collect(), join.clone());
+        }
+        if place % 4 == 3 {
+            node["if"] = json!({ "$input": "/go", "eq": true });
+        }
+        node["task"] = task;
+        (format!("n{place:02}"), node)
+    });
+    let nodes: Map<String, Value> = nodes.collect();
+    json!({ "definition": { "nodes": nodes }, "input": { "go": true } })
+}
+
 /// Commands, noops, and one in ten that wants ports.
 fn task(number: usize, ledger: &Ledger) -> anyhow::Result<Value> {
     if number % 10 == 9 {
@@ -120,32 +150,59 @@ fn task(number: usize, ledger: &Ledger) -> anyhow::Result<Value> {
     MIX.task(number, ledger)
 }
 
+/// What is asked for, with its body.
+enum Asked {
+    Task(Value),
+    Batch(Value),
+    Run(Value),
+}
+
 /// Asks under one key until the tasks are acknowledged; why not, where they are not.
 async fn insist(
     customer: &Customer,
-    tasks: &[Value],
+    asked: &Asked,
     key: &str,
     misses: &Misses,
 ) -> Result<Vec<String>, String> {
-    let batch = json!({ "tasks": tasks });
-    let (path, body) = match tasks {
-        [one] => ("/v1/tasks", one),
-        _ => ("/v1/tasks/batch", &batch),
+    let (path, body) = match asked {
+        Asked::Task(task) => ("/v1/tasks", task),
+        Asked::Batch(tasks) => ("/v1/tasks/batch", tasks),
+        Asked::Run(run) => ("/v1/workflow-runs", run),
     };
+    let answer = until_answered(customer, ("POST", path, Some(body)), Some(key), misses).await?;
+    if !matches!(asked, Asked::Run(_)) {
+        return ids_of(&answer);
+    }
+    let graph = format!("/v1/workflow-runs/{}/graph", answer["id"].as_str().unwrap_or_default());
+    let graph = until_answered(customer, ("GET", &graph, None), None, misses).await?;
+    let nodes = graph["nodes"].as_array().into_iter().flatten();
+    let mut nodes: Vec<_> =
+        nodes.filter_map(|node| Some((node["name"].as_str()?, node["task"].as_str()?))).collect();
+    nodes.sort_unstable();
+    Ok(nodes.into_iter().map(|(_, task)| task.to_owned()).collect())
+}
+
+/// Asks until there is an answer that says what is.
+async fn until_answered(
+    customer: &Customer,
+    (method, path, body): (&str, &str, Option<&Value>),
+    key: Option<&str>,
+    misses: &Misses,
+) -> Result<Value, String> {
     let until = clock::monotonic() + GIVE_UP;
     loop {
-        match customer.call("POST", path, Some(body), Some(key)).await {
-            Ok((200 | 201, answer)) => return ids_of(&answer),
+        match customer.call(method, path, body, key).await {
+            Ok((200 | 201, answer)) => return Ok(answer),
             // The one before it may still be under way.
             Ok((409 | 429, _)) => {}
             Ok((500..=599, _)) => count(&misses.failed),
             Ok((status, answer)) => {
-                return Err(format!("good submit was answered {status}: {answer}"));
+                return Err(format!("good {method} {path} was answered {status}: {answer}"));
             }
             Err(_) => count(&misses.cut_off),
         }
         if clock::monotonic() > until {
-            return Err(format!("submit came to no answer for {GIVE_UP:?}"));
+            return Err(format!("{method} {path} came to no answer for {GIVE_UP:?}"));
         }
         clock::sleep(AGAIN).await;
     }

@@ -8,8 +8,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 use testkit::graphs::{self, Needs, Node, Numbers, Wanted};
 use testkit::poll;
+use testkit::settings::rounds;
 
-const ENDED: Duration = Duration::from_secs(90);
+/// All of many graphs have ended.
+fn at_last() -> Duration {
+    Duration::from_secs(rounds(90, 3600) as u64)
+}
+
 const SOON: Duration = Duration::from_secs(30);
 /// What a command can do by itself.
 const FATES: [State; 2] = [State::Failed, State::Aborted];
@@ -159,8 +164,10 @@ async fn runs_end_as_the_reference_says_while_roles_are_killed() -> anyhow::Resu
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let mut numbers = Numbers::new(7);
     let mut all = Vec::new();
-    for round in 0..12 {
-        let nodes = 5 + numbers.below(25);
+    for round in 0..rounds(12, 500) {
+        // With `SCALE=1` every tenth is a large one.
+        let most = if round % 10 == 9 { rounds(25, 396) } else { 25 };
+        let nodes = 5 + numbers.below(most);
         let mut graph = graphs::random(&mut numbers, nodes, &FATES);
         let extras = embellish(&mut numbers, &mut graph);
         let body = json!({"definition": definition(&graph, &extras)});
@@ -174,7 +181,7 @@ async fn runs_end_as_the_reference_says_while_roles_are_killed() -> anyhow::Resu
         cluster.ready(at).await?;
     }
     for (graph, extras, run) in &all {
-        let shown = ended(&customer, run, ENDED).await?;
+        let shown = ended(&customer, run, at_last()).await?;
         let ends = graphs::ends(graph);
         let found: HashMap<String, String> = states(&shown).into_iter().collect();
         for (place, wanted) in ends.iter().enumerate() {
@@ -357,7 +364,7 @@ async fn no_more_of_a_run_run_at_a_time_than_it_allows() -> anyhow::Result<()> {
         (&json!(run), &json!(2)),
         "{limits}"
     );
-    let graph = ended(&customer, &run, ENDED).await?;
+    let graph = ended(&customer, &run, at_last()).await?;
     let mut marks: Vec<(String, i32)> = Vec::new();
     for node in graph["nodes"].as_array().into_iter().flatten() {
         let text = |field: &str| node[field].as_str().unwrap_or_default().to_owned();

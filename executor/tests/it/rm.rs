@@ -8,8 +8,8 @@ use protocol::result::Outcome;
 use protocol::result_answer::Verdict;
 use protocol::{
     Assignment, Assignments, Capacity, FromExecutor, GoAway, Heartbeat, HeartbeatAnswer, Hello,
-    OutputAnswer, OutputChunk, PoolPolicy, Refused, ResultAnswer, ResultAnswers, Stops, ToExecutor,
-    Welcome, assignment, refused,
+    KindsOfRuns, OutputAnswer, OutputChunk, PoolPolicy, Refused, ResultAnswer, ResultAnswers,
+    Stops, ToExecutor, Welcome, assignment, refused,
 };
 use runtime::clock::{self, Instant};
 use runtime::tasks::TaskGroup;
@@ -306,7 +306,10 @@ impl Rm {
 
 /// The run of this JSON; as text where it cannot be read.
 fn run(json: &str) -> assignment::Run {
-    assignment::Run::new(StoredRun::read(json.to_owned()), true)
+    assignment::Run::new(
+        StoredRun::read(json.to_owned()),
+        KindsOfRuns { typed: true, callbacks: true },
+    )
 }
 
 pub fn hellos(heard: &[Heard]) -> impl Iterator<Item = Hello> {

@@ -352,6 +352,17 @@ async fn results_of_an_earlier_session_count_for_its_executor_and_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_was_taken_on_frees_its_executor_and_its_task_runs_on() {
+    let mut settling = Settling::start();
+    let (hint, lease) = settling.running(FakeTask::queued()).await;
+    let result = settling.result(lease, AttemptOutcome::Succeeded);
+    let called = Reported { called: true, ..result };
+    assert_eq!(settling.settle(vec![called]).await, [Verdict::Applied]);
+    assert_eq!(settling.world.store.state(&hint), State::Running);
+    assert!(settling.world.fleet.begin_ending(lease).is_none(), "it holds no room");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_an_earlier_session_failed_at_is_decided_by_the_policy_that_is_read_first() {
     let mut settling = Settling::start();
     let (hint, lease) = settling.running(FakeTask { max_attempts: 1, ..FakeTask::queued() }).await;
@@ -359,6 +370,7 @@ async fn what_an_earlier_session_failed_at_is_decided_by_the_policy_that_is_read
     let unheld = || Reported {
         stream: result.stream.clone(),
         ended: result.ended.clone(),
+        called: false,
         retry_after: None,
         held: None,
         of_another: None,

@@ -13,6 +13,7 @@ use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer, insert, insert_bat
 use store::task::transition::{self, DoomedTask, TransitionResult};
 use store::task::{TaskRecord, due_for_a_look};
 use testkit::graphs::{self, Needs, Node, Numbers};
+use testkit::settings::rounds;
 use tokio::task::JoinSet;
 
 const GRACE: Duration = Duration::from_secs(40);
@@ -142,11 +143,11 @@ async fn random_graphs_end_as_the_reference_says() {
     let world = Arc::new(World::new().await);
     let node = NodeId::fresh();
     let mut submitted = 0;
-    for seed in 1..=25 {
+    for seed in 1..=rounds(25, 1000) as u64 {
         let tenant = world.tenant().await;
         let (leader, owned) = (world.lead(node).await, world.open(NodeId::fresh()).await);
         let (mut numbers, mut shuffle) = (Numbers::new(seed), Shuffle::new(seed));
-        let nodes = 5 + numbers.below(if seed % 5 == 0 { 200 } else { 40 });
+        let nodes = 5 + numbers.below(if seed % 5 == 0 { rounds(200, 396) } else { 40 });
         let graph = graphs::random(&mut numbers, nodes, &FATES);
         let tasks = tasks_of(tenant, &graph);
         assert!(matches!(world.put_in(tenant, &tasks).await, BatchAnswer::Fresh(_)));
@@ -186,7 +187,7 @@ async fn parents_that_end_at_one_instant_release_each_child_once() {
     let world = Arc::new(World::new().await);
     let node = NodeId::fresh();
     let tenant = world.tenant().await;
-    for round in 0..30u64 {
+    for round in 0..rounds(30, 3000) as u64 {
         let (leader, owned) = (world.lead(node).await, world.open(NodeId::fresh()).await);
         let parents: Vec<TaskId> =
             world.store_ready(tenant, 4).await.into_iter().map(|(_, id)| id).collect();
