@@ -41,6 +41,7 @@ mod reads;
 mod replicas;
 mod reruns;
 mod results;
+mod schedule_runs;
 mod schedule_tasks;
 mod schedules;
 mod server;
