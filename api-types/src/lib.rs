@@ -61,7 +61,7 @@ pub use raw_json::RawJson;
 pub use restore::{OverdueSchedule, Restore, UnfinishedTasks};
 pub use schedule::{
     DeletedSchedule, DueMark, Fire, FireKind, Schedule, ScheduleBackfillPlan, ScheduleDue,
-    SchedulePaused, SchedulePreview, ScheduleState, ScheduleTask,
+    SchedulePaused, SchedulePreview, ScheduleState, ScheduleTask, ScheduledWorkflow,
 };
 pub use secret::Secret;
 pub use session::{

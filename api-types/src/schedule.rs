@@ -1,8 +1,8 @@
 //! Schedules and their fires, as the API shows them.
 
-use crate::{ActorId, DateTime, Extensible, Retry, TaskWarning};
+use crate::{ActorId, DateTime, Extensible, RawJson, Retry, TaskWarning};
 use domain::batch::Priority;
-use domain::id::{PoolName, ScheduleId, TaskId};
+use domain::id::{PoolName, ScheduleId, TaskId, WorkflowRunId};
 use domain::resources::{Resources, Tier};
 use domain::schedule::{Misfire, Outcome, Overlap, Timing};
 use domain::task::{Delivery, Run};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A schedule. `timing`, `task`, `overlap` and `misfire` are as in PUT.
+/// A schedule. `timing`, `task`, `workflow`, `overlap` and `misfire` are as in PUT.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Schedule {
@@ -28,33 +28,42 @@ pub struct Schedule {
     /// When it is due.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::request::Timing))]
     pub timing: Extensible<Timing>,
-    /// The task that each fire creates.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::NewTask))]
-    pub task: ScheduleTask,
+    /// The task that each fire creates. Absent if it starts runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::NewTask, required = false))]
+    pub task: Option<ScheduleTask>,
+    /// The workflow of which each fire starts a run. Absent if it creates tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::ScheduleWorkflow, required = false))]
+    pub workflow: Option<ScheduledWorkflow>,
     /// Overlap policy.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::Overlap))]
     pub overlap: Extensible<Overlap>,
     /// Misfire policy.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::request::Misfire))]
     pub misfire: Extensible<Misfire>,
-    /// Pause after this many consecutive tasks without success; null: never.
+    /// Pause after this many consecutive tasks or runs without success; null: never.
     pub pause_after_failures: Option<u32>,
-    /// Current number of consecutive tasks without success, by their ends; 0 if `pause_after_failures` is null.
+    /// Current number of consecutive tasks or runs without success, by their ends; 0 if `pause_after_failures` is null.
     pub failures_in_row: u32,
     /// Null if not paused.
     pub paused: Option<SchedulePaused>,
-    /// Next due time; null if finished, or if its task must end first.
+    /// Next due time; null if finished, or if its task or run must end first.
     pub next_due_at: Option<DateTime>,
     /// Next due time with jitter.
     pub next_fire_at: Option<DateTime>,
-    /// Due times that created a task, without manual triggers.
+    /// Due times that created a task or started a run, without manual triggers.
     pub fires: u64,
     /// Its latest tasks, finished or not.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub recent_tasks: Vec<TaskId>,
+    /// Its latest workflow runs, finished or not.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    pub recent_runs: Vec<WorkflowRunId>,
     /// Release of the time zone data used for the next due time.
     pub tzdb: String,
-    /// Key or sign-in that stored it; also the submitter of its tasks.
+    /// Key or sign-in that stored it; also the submitter of its tasks and runs.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub created_by: ActorId,
     /// When it was created.
@@ -68,6 +77,16 @@ pub struct Schedule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub warnings: Vec<TaskWarning>,
+}
+
+/// The workflow of which a schedule starts runs; its schema is that of the request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScheduledWorkflow {
+    /// Its name.
+    pub name: String,
+    /// Input of the runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<RawJson>,
 }
 
 /// The task that a schedule creates, in the form of a task that is submitted; its schema is that of the request.
@@ -192,6 +211,10 @@ pub struct Fire {
     /// The created task.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub task: Option<TaskId>,
+    /// The started workflow run.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub workflow_run: Option<WorkflowRunId>,
     /// Version of the schedule at that time.
     pub version: i64,
     /// Details of the outcome.
@@ -310,13 +333,13 @@ impl DueMark {
 pub struct ScheduleBackfillPlan {
     /// Due times of the range.
     pub due: u32,
-    /// Due times without a task, which will fire.
+    /// Due times without a task or run, which will fire.
     pub to_fire: u32,
     /// The first of these.
     pub first: Option<DateTime>,
     /// The last of these.
     pub last: Option<DateTime>,
-    /// Tasks created per second.
+    /// Tasks created or runs started per second.
     pub per_second: f64,
     /// Whether only the plan was returned.
     pub dry_run: bool,

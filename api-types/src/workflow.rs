@@ -2,7 +2,7 @@
 
 use crate::{ActorId, DateTime, Extensible, RawJson, TaskWarning};
 use domain::dependency::{Condition, Join};
-use domain::id::{TaskId, WorkflowRunId};
+use domain::id::{ScheduleId, TaskId, WorkflowRunId};
 use domain::task::State;
 use domain::workflow::RunState;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,17 @@ pub struct WorkflowRun {
     /// The run that it runs again; null if none.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub rerun_of: Option<WorkflowRunId>,
-    /// Key or sign-in that started it.
+    /// The schedule that started it; of a re-run, the run before. Null if none.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub schedule: Option<ScheduleId>,
+    /// Name of that schedule at the time of the fire.
+    #[serde(default)]
+    pub schedule_name: Option<String>,
+    /// The due time for which it was started. Null without `schedule`.
+    #[serde(default)]
+    pub due_at: Option<DateTime>,
+    /// Key or sign-in that started it, or that stored its schedule.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub started_by: ActorId,
 }

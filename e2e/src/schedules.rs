@@ -3,6 +3,7 @@
 use crate::Cluster;
 use anyhow::Context;
 use domain::schedule::rules_version;
+use serde_json::json;
 use std::time::Duration;
 use testkit::psql;
 use testkit::schedules::noop_template;
@@ -40,19 +41,51 @@ impl Schedules {
         lead: Duration,
         spread: bool,
     ) -> anyhow::Result<Self> {
-        let url = cluster.database().owner_url().to_owned();
-        let all = Self { url, every };
         let template = serde_json::to_string(&noop_template("tick"))?;
+        let all = Self { url: cluster.database().owner_url().to_owned(), every };
+        all.insert(count, (lead, spread), (&template, "null")).await?;
+        Ok(all)
+    }
+
+    /// The same of schedules that each start runs of a workflow of two nodes, one after the other.
+    pub async fn store_runs(
+        cluster: &Cluster,
+        count: u32,
+        every: Duration,
+        lead: Duration,
+    ) -> anyhow::Result<Self> {
+        let all = Self { url: cluster.database().owner_url().to_owned(), every };
+        let task = noop_template("tick");
+        let second =
+            json!({"name": "two", "task": task, "after": [{"node": 0, "on": "succeeded"}]});
+        let plan = json!({"nodes": [{"name": "one", "task": task}, second]});
+        all.insert(count, (lead, true), (r#"{"workflow":"nightly"}"#, "'nightly'")).await?;
+        all.sql(&format!(
+            "insert into workflow (tenant_id, name, version, definition, plan, nodes, updated_by)
+                values ('{TENANT}', 'nightly', 1, '{{}}', '{plan}', 2, 'aaaaaaaaaaaa')"
+        ))
+        .await?;
+        Ok(all)
+    }
+
+    async fn insert(
+        &self,
+        count: u32,
+        (lead, spread): (Duration, bool),
+        (template, workflow): (&str, &str),
+    ) -> anyhow::Result<()> {
+        let every = self.every;
         let (seconds, lead) = (every.as_secs_f64(), lead.as_secs_f64());
         let step = if spread { seconds / f64::from(count) } else { 0.0 };
-        all.sql(&format!(
+        self.sql(&format!(
             "insert into tenant (id, name) values ('{TENANT}', 'schedules') on conflict do nothing;
             update plan set limits = limits || '{{\"backlog\": 100000000, \"schedules\": 10000000}}' where name = 'default';
-            insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, created_by, shard, due_at, fire_at, tzdb)
+            insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, created_by, shard, due_at, fire_at, tzdb,
+                    workflow)
                 select n.id, '{TENANT}', n.id::text, '{{\"specs\":[{{\"every\":{{\"every\":\"{seconds}s\",\"anchor\":\"'
                         || to_char(n.first at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') || '\"}}}}],\"zone\":\"UTC\"}}',
                     '{template}', 'allow', '\"fire_next_soon\"', now() - interval '1 minute', 'aaaaaaaaaaaa', n.at % (select count(*) from schedule_shard),
-                    n.first, n.first, '{}'
+                    n.first, n.first, '{}', {workflow}
                 from (select gen_random_uuid() as id, g.at,
                         date_trunc('milliseconds', clock.now) + interval '{lead} seconds' + g.at * interval '{step} seconds' as first
                     from generate_series(0, {count} - 1) as g(at), (select clock_timestamp() as now) clock) n;
@@ -61,15 +94,15 @@ impl Schedules {
             analyze schedule",
             rules_version()
         ))
-        .await?;
-        Ok(all)
+        .await
+        .map(drop)
     }
 
     async fn sql(&self, sql: &str) -> anyhow::Result<String> {
         psql::run(&self.url, sql).await
     }
 
-    /// What is wrong with the ledger at this moment: due times without a row, tasks made twice or of no due time, fires that
+    /// What is wrong with the ledger at this moment: due times without a row, tasks and runs made twice or of no due time, fires that
     /// were early, and due times that are more than `behind` in the past.
     pub async fn faults(&self, behind: Duration) -> anyhow::Result<Vec<String>> {
         let (every, behind) = (self.every.as_secs_f64(), behind.as_secs_f64());
@@ -88,10 +121,25 @@ impl Schedules {
                 "select count(task_id) - count(distinct task_id) from schedule_fire".to_owned(),
             ),
             (
+                "runs of two due times",
+                "select count(run_id) - count(distinct run_id) from schedule_fire".to_owned(),
+            ),
+            (
+                "fires whose run is not there",
+                "select count(*) from schedule_fire f where f.run_id is not null and not exists (
+                    select from workflow_run r where r.tenant_id = f.tenant_id and r.id = f.run_id and r.schedule_id = f.schedule_id
+                        and r.due_at = f.due_at)"
+                    .to_owned(),
+            ),
+            (
+                "more or fewer runs than fires",
+                "select (select count(*) from workflow_run) - (select count(run_id) from schedule_fire)".to_owned(),
+            ),
+            (
                 "more tasks than fires",
                 format!(
                     "select (select count(*) from task where tenant_id = '{TENANT}') + (select count(*) from task_history where tenant_id = '{TENANT}')
-                        - (select count(task_id) from schedule_fire where tenant_id = '{TENANT}')"
+                        - (select count(task_id) + 2 * count(run_id) from schedule_fire where tenant_id = '{TENANT}')"
                 ),
             ),
             (
@@ -136,8 +184,12 @@ impl Schedules {
             .map(drop)
     }
 
-    /// Due times that made no task.
+    /// Due times that made no task and no run.
     pub async fn left_out(&self) -> anyhow::Result<i64> {
-        psql::number(&self.url, "select count(*) from schedule_fire where task_id is null").await
+        psql::number(
+            &self.url,
+            "select count(*) from schedule_fire where task_id is null and run_id is null",
+        )
+        .await
     }
 }

@@ -17,6 +17,8 @@ pub enum Operation {
     Dispatch,
     /// A due time of a schedule becomes a task.
     Fire,
+    /// A due time of a schedule starts a workflow run.
+    Start,
     /// From a hint to an assignment on an executor.
     Place,
     /// From a result to the answer to its executor.
@@ -37,10 +39,11 @@ pub enum Operation {
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Submit,
         Self::Dispatch,
         Self::Fire,
+        Self::Start,
         Self::Place,
         Self::Settle,
         Self::Reap,
@@ -85,11 +88,13 @@ const fn kills_only(name: &'static str, of: Operation) -> Point {
 }
 
 /// All points, in the order of a task's life.
-pub const POINTS: [Point; 28] = [
+pub const POINTS: [Point; 30] = [
     point("api.submit.before_insert", Operation::Submit),
     point("api.submit.after_commit", Operation::Submit),
     point("scheduler.fire.before_commit", Operation::Fire),
     point("scheduler.fire.committed", Operation::Fire),
+    point("scheduler.fire_runs.before_commit", Operation::Start),
+    point("scheduler.fire_runs.committed", Operation::Start),
     point("scheduler.due.committed", Operation::Dispatch),
     point("scheduler.batcher.marked", Operation::Dispatch),
     point("bus.hints.sent", Operation::Dispatch),

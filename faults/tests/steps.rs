@@ -24,6 +24,11 @@ async fn a_due_time_is_fired_once_wherever_its_fire_breaks() -> anyhow::Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_due_time_starts_one_run_wherever_its_fire_breaks() -> anyhow::Result<()> {
+    attack(Operation::Start).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_task_gets_its_place_wherever_its_placement_breaks() -> anyhow::Result<()> {
     attack(Operation::Place).await
 }

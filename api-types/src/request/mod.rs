@@ -34,6 +34,7 @@ pub use pairs::Pairs;
 pub use run::{CommandRun, HttpRun, NoopRun, Run};
 pub use schedule::{
     CatchUp, Misfire, NewSchedule, ScheduleBackfill, SchedulePause, SchedulePreviewAsk,
+    ScheduleWorkflow,
 };
 pub use task::{NewTask, Resources, Retry, TaskBatch};
 pub use timing::{Daily, Every, Monthly, Timing, Weekly, When, Yearly};

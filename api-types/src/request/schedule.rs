@@ -4,11 +4,12 @@ use super::{Given, NewTask, Timing};
 use domain::schedule::Overlap;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::time::Duration;
 
 /// A schedule to store.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with `timing` and `task`")]
+#[serde(deny_unknown_fields, expecting = "an object with `timing` and `task` or `workflow`")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = SchedulePut, example = json!({
     "timing": {"specs": [{"cron": "30 2 * * *"}], "zone": "America/New_York"},
@@ -18,18 +19,23 @@ pub struct NewSchedule {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(required, nullable = false))]
     pub timing: Option<Timing>,
-    /// The task that each fire creates, as for `POST /v1/tasks`, without `delay` and `run_at`.
+    /// The task that each fire creates, as for `POST /v1/tasks`, without `delay` and `run_at`. Exactly one of `task` and `workflow`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(required, nullable = false))]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub task: Option<NewTask>,
-    /// Overlap policy: what a due time does while an earlier task is unfinished. Default: `skip`.
+    /// The workflow of which each fire starts a run. Exactly one of `task` and `workflow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub workflow: Option<ScheduleWorkflow>,
+    /// Overlap policy: what a due time does while an earlier task or run is unfinished. Default: `skip`. With `workflow` not `buffer_one`
+    /// and `buffer_all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Overlap>))]
     pub overlap: Option<Overlap>,
     /// Misfire policy of overdue times. Default: `fire_now` for a timing that fires once, else `fire_next_soon`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misfire: Option<Misfire>,
-    /// Pause after this many consecutive tasks end `failed`, `aborted`, `killed` or `expired`. Default: never.
+    /// Pause after this many consecutive tasks or runs end `failed`, `aborted`, `killed` or `expired`. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub pause_after_failures: Option<u32>,
@@ -44,6 +50,26 @@ impl NewSchedule {
     pub fn new(timing: impl Into<Timing>, task: NewTask) -> Self {
         Self { timing: Some(timing.into()), task: Some(task), ..Self::default() }
     }
+
+    /// A schedule that starts a run of this workflow at its due times.
+    #[must_use]
+    pub fn of_workflow(timing: impl Into<Timing>, workflow: ScheduleWorkflow) -> Self {
+        Self { timing: Some(timing.into()), workflow: Some(workflow), ..Self::default() }
+    }
+}
+
+/// A workflow of which each fire of a schedule starts a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with `name`")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ScheduleWorkflow {
+    /// Name of a stored workflow. Each fire starts a run of its version at that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required, nullable = false))]
+    pub name: Option<String>,
+    /// Input of the runs: any JSON, at most 256 KiB. Default: null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
 }
 
 /// Misfire policy.
@@ -77,7 +103,7 @@ pub struct CatchUp {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required, nullable = false))]
     pub max_age: Option<Given<Duration>>,
-    /// Fires per second. Default: all at once.
+    /// Fires per second. Default: all at once. Not with `workflow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub per_second: Option<u32>,
@@ -143,7 +169,7 @@ pub struct ScheduleBackfill {
     /// Only return the plan. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
-    /// Tasks created per second, 0.001 to 1000. Default: 10.
+    /// Tasks created or runs started per second, 0.001 to 1000. Default: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.001, maximum = 1000.0))]
     pub per_second: Option<f64>,
@@ -183,5 +209,17 @@ mod tests {
         wanted["pause_after_failures"] = json!(3);
         wanted["paused"] = json!(true);
         assert_eq!(serde_json::to_value(&schedule).unwrap(), wanted);
+    }
+
+    #[test]
+    fn a_workflow_is_named_with_its_input() {
+        let timing = domain::schedule::Timing::of(vec![Spec::Cron("@daily".to_owned())]);
+        let workflow =
+            ScheduleWorkflow { name: Some("nightly".to_owned()), input: Some(json!({"a": 1})) };
+        let schedule = serde_json::to_value(NewSchedule::of_workflow(timing, workflow)).unwrap();
+        assert_eq!(schedule["workflow"], json!({"name": "nightly", "input": {"a": 1}}));
+        assert_eq!(schedule.get("task"), None);
+        let unknown = json!({"name": "nightly", "version": 3});
+        assert!(serde_json::from_value::<ScheduleWorkflow>(unknown).is_err());
     }
 }

@@ -221,6 +221,7 @@ fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Exclusion>()
         .schema_from::<words::ExclusionRange>()
         .schema_from::<body::NewSchedule>()
+        .schema_from::<body::ScheduleWorkflow>()
         .schema_from::<body::Timing>()
         .schema_from::<body::When>()
         .schema_from::<body::Every>()

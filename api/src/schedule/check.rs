@@ -4,8 +4,12 @@ use super::timing::{Judged, judge};
 use crate::problem::{Code, FieldError, Problem};
 use crate::task::{Findings, Links, Origin, Rules, duration};
 use api_types::request as body;
-use domain::schedule::{FailureStreak, Misfire, Overlap, TaskTemplate, Timing};
+use domain::schedule::{
+    FailureStreak, FireTemplate, Misfire, Overlap, TaskTemplate, Timing, WorkflowStart,
+};
 use domain::time::Timestamp;
+use domain::workflow::MAX_INPUT;
+use serde_json::Value;
 use std::time::Duration;
 use store::task::submit::NewTask;
 
@@ -14,6 +18,8 @@ pub const NO_PARENTS: Links<'static> =
     Links::None("is not allowed: a task of a schedule cannot wait for others");
 /// Where the task stands in the body.
 const TASK: &str = "/task";
+/// Where the workflow stands in the body.
+pub const WORKFLOW: &str = "/workflow";
 /// The oldest due time that may be caught up with.
 const MOST_AGE: Duration = Duration::from_secs(366 * 24 * 3600);
 
@@ -27,7 +33,7 @@ pub struct Checked {
     /// What a new timing may not have, which is a mistake unless it is stored so already.
     pub refused: Vec<FieldError>,
     /// What each fire makes.
-    pub template: TaskTemplate,
+    pub template: FireTemplate,
     /// What it does while earlier tasks live.
     pub overlap: Overlap,
     /// Misfire policy.
@@ -51,10 +57,19 @@ pub fn check(
     let mut found = Findings::default();
     let judged = judge(&mut found, "/timing", spec.timing, now);
     let overlap = spec.overlap.unwrap_or_default();
-    let task = match spec.task {
-        Some(task) => look_at_task(&mut found, rules, (task, overlap), origin),
-        None => {
-            found.wrong(TASK, "is required");
+    let template = match (spec.task, spec.workflow) {
+        (Some(task), None) => look_at_task(&mut found, rules, (task, overlap), origin)
+            .map(|task| template(task).into()),
+        (None, Some(workflow)) => {
+            look_at_workflow(&mut found, workflow, (overlap, spec.misfire.as_ref()))
+                .map(FireTemplate::Workflow)
+        }
+        (Some(_), Some(_)) => {
+            found.wrong(WORKFLOW, "cannot be combined with `task`");
+            None
+        }
+        (None, None) => {
+            found.wrong(TASK, "is required, or `workflow`");
             None
         }
     };
@@ -71,12 +86,12 @@ pub fn check(
     }
     found.into_result()?;
     // Where one of them is missing that was found, too.
-    let (Some(Judged { timing, never, refused }), Some(task)) = (judged, task) else {
+    let (Some(Judged { timing, never, refused }), Some(template)) = (judged, template) else {
         return Err(Problem::new(Code::Internal, Code::Internal.advice()));
     };
     Ok(Checked {
         misfire: misfire.unwrap_or_else(|| Misfire::usual(&timing)),
-        template: template(task),
+        template,
         timing,
         never,
         refused,
@@ -107,6 +122,31 @@ fn look_at_task(
     let task = rules.look(&mut own, body::NewTask { delay: None, run_at: None, ..task }, origin);
     found.join(own);
     task
+}
+
+/// Whether the tenant has such a workflow, and it can run with this input, is not checked here.
+fn look_at_workflow(
+    found: &mut Findings,
+    workflow: body::ScheduleWorkflow,
+    (overlap, misfire): (Overlap, Option<&body::Misfire>),
+) -> Option<WorkflowStart> {
+    if workflow.name.is_none() {
+        found.wrong(&format!("{WORKFLOW}/name"), "is required");
+    }
+    let input = workflow.input.as_ref().map(Value::to_string);
+    if input.as_ref().is_some_and(|input| input.len() > MAX_INPUT) {
+        let detail = format!("must have {MAX_INPUT} bytes at most");
+        found.wrong(&format!("{WORKFLOW}/input"), detail);
+    }
+    if overlap.is_buffered() {
+        let detail =
+            format!("`{overlap}` is not possible with `workflow`: use skip, cancel_other or allow");
+        found.wrong("/overlap", detail);
+    }
+    if matches!(misfire, Some(body::Misfire::CatchUp(catch_up)) if catch_up.per_second.is_some()) {
+        found.wrong("/misfire/catch_up/per_second", "is not possible with `workflow`");
+    }
+    Some(WorkflowStart { workflow: workflow.name?, input })
 }
 
 fn read_misfire(found: &mut Findings, spec: body::Misfire) -> Misfire {
@@ -195,7 +235,7 @@ mod tests {
         assert_eq!(recurring.misfire, Misfire::FireNextSoon);
         assert_eq!((recurring.overlap, recurring.paused), (Overlap::Skip, None));
         assert_eq!(recurring.timing.zone, "UTC");
-        assert_eq!(recurring.template.max_attempts, 1);
+        assert_eq!(recurring.template.task().unwrap().max_attempts, 1);
         let once = of(json!({"specs": [{"after": "10m"}]})).unwrap();
         assert_eq!(once.misfire, Misfire::FireNow);
     }
@@ -224,6 +264,44 @@ mod tests {
             "/misfire/catch_up/per_second",
         ] {
             assert!(found.contains(&place.to_owned()), "{place}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_workflow_is_named_with_an_input_and_policies_that_runs_can_have() {
+        let daily = json!({"specs": [{"daily": {"at": ["09:00"]}}]});
+        let of = |body: Value| {
+            let mut whole = json!({"timing": daily});
+            whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+            whole
+        };
+        let input = json!({"a": [1, null]});
+        let given =
+            of(json!({"workflow": {"name": "nightly", "input": input}, "overlap": "cancel_other",
+            "misfire": {"catch_up": {"count": 3, "max_age": "1h"}}, "pause_after_failures": 3}));
+        let start = checked(given).unwrap().template.workflow().unwrap().clone();
+        assert_eq!(
+            (start.workflow.as_str(), start.input.as_deref()),
+            ("nightly", Some("{\"a\":[1,null]}"))
+        );
+        let none = checked(of(json!({"workflow": {"name": "nightly"}}))).unwrap().template;
+        assert_eq!(none.workflow().unwrap().input, None);
+        let task = json!({"run": {"noop": {}}});
+        for (body, wanted) in [
+            (json!({"workflow": {"name": "a"}, "task": task}), vec!["/workflow"]),
+            (json!({"workflow": {}, "overlap": "buffer_one"}), vec!["/workflow/name", "/overlap"]),
+            (
+                json!({"workflow": {"name": "a", "input": "x".repeat(MAX_INPUT)}}),
+                vec!["/workflow/input"],
+            ),
+            (json!({"workflow": {"name": "a", "version": 1}}), vec!["/workflow/version"]),
+            (json!({"workflow": {"name": "a"}, "overlap": "buffer_all"}), vec!["/overlap"]),
+            (
+                json!({"workflow": {"name": "a"}, "misfire": {"catch_up": {"count": 1, "max_age": "1h", "per_second": 1}}}),
+                vec!["/misfire/catch_up/per_second"],
+            ),
+        ] {
+            assert_eq!(pointers(of(body.clone())), wanted, "{wanted:?}");
         }
     }
 

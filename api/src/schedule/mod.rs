@@ -6,7 +6,7 @@ mod timing;
 mod view;
 
 pub(crate) use check::template;
-pub use check::{Checked, NO_PARENTS, check};
+pub use check::{Checked, NO_PARENTS, WORKFLOW, check};
 pub use due::previewed;
 pub use timing::{Judged, judge};
 pub use view::{fire, schedule};

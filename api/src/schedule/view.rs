@@ -1,10 +1,10 @@
 //! A schedule and its fires as they are shown.
 
 use api_types::{
-    Extensible, Fire, FireKind, Retry, Schedule, SchedulePaused, ScheduleState, ScheduleTask,
-    TaskWarning,
+    Extensible, Fire, FireKind, RawJson, Retry, Schedule, SchedulePaused, ScheduleState,
+    ScheduleTask, ScheduledWorkflow, TaskWarning,
 };
-use domain::schedule::{TaskTemplate, tzdb_of};
+use domain::schedule::{FireTemplate, TaskTemplate, WorkflowStart, tzdb_of};
 use store::schedule::{self, FireRecord, Pause, ScheduleRecord};
 
 /// The schedule of a record, with what its owner should know of it.
@@ -15,13 +15,18 @@ pub fn schedule(record: ScheduleRecord, warnings: Vec<TaskWarning>) -> Schedule 
         (None, Some(_)) => ScheduleState::Paused,
         (None, None) => ScheduleState::Active,
     };
+    let (template_task, template_workflow) = match record.template {
+        FireTemplate::Task(template) => (Some(task(*template)), None),
+        FireTemplate::Workflow(start) => (None, Some(workflow(start))),
+    };
     Schedule {
         id: record.id,
         name: record.name,
         version: record.version,
         state: state.into(),
         timing: record.timing.into(),
-        task: task(record.template),
+        task: template_task,
+        workflow: template_workflow,
         overlap: record.overlap.into(),
         misfire: record.misfire.into(),
         pause_after_failures: record.pause_after_failures,
@@ -31,6 +36,7 @@ pub fn schedule(record: ScheduleRecord, warnings: Vec<TaskWarning>) -> Schedule 
         next_fire_at: record.next_fire_at,
         fires: record.fires,
         recent_tasks: record.recent,
+        recent_runs: record.recent_runs,
         tzdb: tzdb_of(&record.tzdb).to_owned(),
         created_by: record.created_by,
         created_at: record.created_at,
@@ -58,9 +64,14 @@ pub fn fire(record: &FireRecord) -> Fire {
         kind: kind.into(),
         fired_at: record.fired_at,
         task: record.task,
+        workflow_run: record.run,
         version: record.version,
         detail: record.detail.clone(),
     }
+}
+
+fn workflow(WorkflowStart { workflow, input }: WorkflowStart) -> ScheduledWorkflow {
+    ScheduledWorkflow { name: workflow, input: input.as_deref().and_then(RawJson::parse) }
 }
 
 /// A template in the form of a task that is submitted.

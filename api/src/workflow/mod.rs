@@ -2,6 +2,7 @@
 
 mod check;
 mod graph;
+mod input;
 mod node;
 mod offline;
 mod source;
@@ -9,5 +10,6 @@ mod view;
 
 pub use check::{Checked, check};
 pub use graph::graph;
+pub use input::with_input;
 pub use offline::check_offline;
 pub use view::{run, workflow};

@@ -40,6 +40,9 @@ pub fn run(record: &RunRecord) -> WorkflowRun {
         finished_at: record.finished_at,
         reason: record.reason.clone(),
         rerun_of: record.rerun_of,
+        schedule: record.fired.as_ref().map(|fired| fired.schedule),
+        schedule_name: record.fired.as_ref().map(|fired| fired.name.clone()),
+        due_at: record.fired.as_ref().map(|fired| fired.due_at),
         started_by: record.started_by.clone().into(),
     }
 }

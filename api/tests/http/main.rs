@@ -42,6 +42,7 @@ mod reads;
 mod replicas;
 mod reruns;
 mod results;
+mod schedule_runs;
 mod schedule_tasks;
 mod schedules;
 mod server;

@@ -104,6 +104,7 @@ async fn runs_are_listed_shown_cancelled_and_run_again() {
     let filter = RunFilter {
         states: vec![RunState::Failed, RunState::Expired],
         workflow: Some("load".to_owned()),
+        schedule: Some("nightly".parse().unwrap()),
     };
     let page = client.workflow_runs(&filter, &PageRequest::default()).await.unwrap();
     assert_eq!(page.data[0].id, id());

@@ -8,9 +8,9 @@ mod reckon;
 mod timing;
 
 pub use fire::{
-    Coming, Decision, FailureStreak, FireRow, MOST_ROWS, Misfire, Next, Outcome, Overlap,
-    ParseFireOutcomeError, ParseOverlapError, Situation, Source, TaskTemplate, decide,
-    first_coming, jitter, upcoming,
+    Coming, Decision, FailureStreak, FireRow, FireTemplate, MOST_ROWS, Made, Misfire, Next,
+    Outcome, Overlap, ParseFireOutcomeError, ParseOverlapError, Situation, Source, TaskTemplate,
+    WorkflowStart, decide, first_coming, jitter, upcoming,
 };
 pub use reckon::{
     DueTime, MOST_PREVIEWED, Marks, Previewed, Reckoner, Steps, Walk, is_same_meaning, preview,

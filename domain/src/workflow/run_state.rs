@@ -49,6 +49,19 @@ impl RunState {
         self.into()
     }
 
+    /// The state of a task that stands as this run does.
+    #[must_use]
+    pub const fn as_of_task(self) -> State {
+        match self {
+            Self::Running => State::Running,
+            Self::Cancelling => State::Cancelling,
+            Self::Succeeded => State::Succeeded,
+            Self::Failed => State::Failed,
+            Self::Cancelled => State::Cancelled,
+            Self::Expired => State::Expired,
+        }
+    }
+
     /// Whether nothing of it changes any more.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
@@ -123,6 +136,8 @@ mod tests {
     fn states_are_read_by_their_names() {
         for state in RunState::ALL {
             assert_eq!(state.as_str().parse(), Ok(*state));
+            assert_eq!(state.as_of_task().to_string(), state.as_str());
+            assert_eq!(state.as_of_task().is_terminal(), state.is_terminal());
         }
     }
 }

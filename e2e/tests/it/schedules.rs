@@ -11,6 +11,8 @@ use std::time::Duration;
 use testkit::poll;
 
 const EVERY: Duration = Duration::from_secs(10);
+/// When the first is due.
+const LEAD: Duration = Duration::from_secs(3);
 /// The longest that due times may wait because a scheduler has died.
 const HOLE: Duration = Duration::from_secs(5);
 
@@ -37,13 +39,21 @@ async fn check(schedules: &Schedules, cluster: &Cluster) -> anyhow::Result<()> {
 
 /// Kills one of two every 5 s, in turn, while `rate` due times come a second.
 async fn kills(rate: u32, length: Duration) -> anyhow::Result<()> {
-    let mut cluster = schedulers(2).await?;
+    let cluster = schedulers(2).await?;
     let count = rate * u32::try_from(EVERY.as_secs())?;
-    let lead = Duration::from_secs(3);
-    let schedules = Schedules::store(&cluster, count, EVERY, lead, true).await?;
+    let schedules = Schedules::store(&cluster, count, EVERY, LEAD, true).await?;
+    killed(cluster, schedules, length).await
+}
+
+/// Kills one of two every 5 s, in turn.
+async fn killed(
+    mut cluster: Cluster,
+    schedules: Schedules,
+    length: Duration,
+) -> anyhow::Result<()> {
     let both = cluster.of(Role::Scheduler);
     let (began, mut killed) = (clock::monotonic(), 0_usize);
-    clock::sleep(lead).await;
+    clock::sleep(LEAD).await;
     while began.elapsed() < length {
         let at = both[killed % both.len()];
         cluster.kill9(at)?;
@@ -51,13 +61,20 @@ async fn kills(rate: u32, length: Duration) -> anyhow::Result<()> {
         killed += 1;
         clock::sleep(Duration::from_secs(5)).await;
     }
-    eprintln!("{killed} kills in {length:?} at {rate} due times a second");
+    eprintln!("{killed} kills in {length:?}");
     check(&schedules, &cluster).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_scheduler_costs_a_moment_and_no_due_time() -> anyhow::Result<()> {
     kills(200, Duration::from_secs(20)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_scheduler_loses_and_doubles_no_workflow_run() -> anyhow::Result<()> {
+    let cluster = schedulers(2).await?;
+    let schedules = Schedules::store_runs(&cluster, 300, EVERY, LEAD).await?;
+    killed(cluster, schedules, Duration::from_secs(20)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -167,7 +167,8 @@ fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
         | Operation::Reap
         | Operation::Release
         | Operation::Workflow
-        | Operation::Fire => {
+        | Operation::Fire
+        | Operation::Start => {
             let noop = json!({"run": {"noop": {}}});
             (0..3).map(|_| (noop.clone(), "succeeded")).collect()
         }

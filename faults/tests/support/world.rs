@@ -45,7 +45,7 @@ impl World {
             .set("BERTH_RESOURCE_MANAGER__RETRY_BURST", "1")
             .set("BERTH_RESOURCE_MANAGER__BREAKER_FAILURES", "2")
             .set("BERTH_RESOURCE_MANAGER__BREAKER_PROBE_INTERVAL", "300ms");
-        let only_fires = operation == Operation::Fire;
+        let only_fires = matches!(operation, Operation::Fire | Operation::Start);
         for role in Role::ALL {
             let wanted = (!only_fires || role == Role::Scheduler)
                 && (operation != Operation::Complete || role != Role::Executor);
@@ -59,7 +59,12 @@ impl World {
         }
         let (customer, schedules) = if only_fires {
             let (every, lead) = (Duration::from_secs(1), Duration::from_secs(2));
-            (None, Some(Schedules::store(&cluster, 20, every, lead, true).await?))
+            let schedules = if operation == Operation::Fire {
+                Schedules::store(&cluster, 20, every, lead, true).await?
+            } else {
+                Schedules::store_runs(&cluster, 20, every, lead).await?
+            };
+            (None, Some(schedules))
         } else {
             (Some(Customer::sign_up(&cluster, "acme").await?), None)
         };

@@ -4,14 +4,14 @@ use super::parsed::ParsedCache;
 use super::pools::Pools;
 use super::rooms::Rooms;
 use super::versions::{Judged, Versions};
-use domain::id::{PoolName, TaskId};
+use domain::id::{PoolName, TaskId, WorkflowRunId};
 use domain::pool::PoolUser;
-use domain::schedule::{Coming, Decision, Next, Situation, decide};
+use domain::schedule::{Coming, Decision, FireTemplate, Made, Next, Outcome, Situation, decide};
 use parking_lot::Mutex;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::fire::{Due, Facts, Unreadable, Verdict, VerdictRow};
+use store::fire::{Due, Facts, FiredRuns, Unreadable, Verdict, VerdictRow};
 
 pub(crate) struct Judge {
     parsed: ParsedCache,
@@ -38,9 +38,10 @@ impl Judge {
         self.rooms.refresh(db, due).await
     }
 
-    /// How many tasks more `user` may have in `pool`.
-    pub(super) fn room(&self, user: PoolUser<'_>, pool: &PoolName) -> u64 {
-        if self.pools.admit(pool, user) { self.rooms.of(user.tenant) } else { 0 }
+    /// How many tasks more `user` may have in `pools`.
+    pub(super) fn room(&self, user: PoolUser<'_>, pools: &[&PoolName]) -> u64 {
+        let admitted = pools.iter().all(|pool| self.pools.admit(pool, user));
+        if admitted { self.rooms.of(user.tenant) } else { 0 }
     }
 
     /// The outcome of each of `all`. One that cannot be parsed is left unchanged and added to [`Self::unreadable`].
@@ -64,14 +65,16 @@ impl Judge {
         let Some(judged) = versions.judged(facts.due.fire_at)? else {
             return Ok(over(facts));
         };
-        let decision = self.decide(facts, &versions, &judged);
+        let makes = Makes::of(facts, &judged.template);
+        let decision = self.decide(facts, (&versions, &judged), &makes);
         let rows: Vec<_> = decision
             .rows
             .iter()
             .map(|row| VerdictRow {
                 due_at: row.due_at,
                 outcome: row.outcome,
-                task: row.outcome.makes_task().then(TaskId::fresh),
+                made: row.outcome.makes_task().then(|| makes.fresh()),
+                detail: makes.detail(row.outcome),
                 delay: row.delay,
                 queued: row.queued,
             })
@@ -85,6 +88,7 @@ impl Judge {
             version: judged.version,
             overlap: judged.overlap,
             template: Some(judged.template),
+            runs: makes.into_runs(),
             cancel: decision.cancel,
             next: next.map(|next| (next.due_at, next.fire_at)),
             awaits,
@@ -93,10 +97,15 @@ impl Judge {
         })
     }
 
-    fn decide(&self, facts: &Facts, versions: &Versions<'_>, judged: &Judged) -> Decision {
+    fn decide(
+        &self,
+        facts: &Facts,
+        (versions, judged): (&Versions<'_>, &Judged),
+        makes: &Makes,
+    ) -> Decision {
         let Due { due_at, fire_at, .. } = facts.due;
         let user = PoolUser { tenant: facts.due.tenant, plan: &facts.plan };
-        let pool_granted = self.pools.admit(&judged.template.pool, user);
+        let pool_granted = makes.pools(&judged.template).all(|pool| self.pools.admit(pool, user));
         self.rooms.reserve(facts.due.tenant, |room| {
             let decision = decide(&Situation {
                 schedule: facts.due.schedule,
@@ -109,18 +118,99 @@ impl Judge {
                 paused: judged.paused,
                 suspended: judged.suspended,
                 pool_granted,
+                can_start: !matches!(makes, Makes::Nothing(_)),
                 misfire: judged.misfire,
                 misfire_after: self.misfire_after,
                 overlap: judged.overlap,
-                can_queue: judged.template.concurrency_key.is_none(),
+                can_queue: judged.template.can_queue(),
                 live: &facts.live,
                 queued: facts.queued,
-                room,
+                room: makes.room(room),
+                at_once: makes.at_once(),
                 now: facts.now,
             });
             let made = decision.rows.iter().filter(|row| row.outcome.makes_task()).count();
-            (decision, made as u64)
+            (decision, made as u64 * makes.tasks())
         })
+    }
+}
+
+/// What the due times of a schedule make.
+enum Makes {
+    Tasks,
+    Runs(Box<FiredRuns>),
+    /// No run can be started, and why.
+    Nothing(String),
+}
+
+impl Makes {
+    fn of(facts: &Facts, template: &FireTemplate) -> Self {
+        let Some(start) = template.workflow() else { return Self::Tasks };
+        let input = start.input.as_deref();
+        // Of the same version as the template.
+        let runs = facts.starts.as_ref().map(|starts| starts.runs(input));
+        match runs.unwrap_or_else(|| Err("its workflow was not read".to_owned())) {
+            Ok(runs) => Self::Runs(Box::new(runs)),
+            Err(why) => Self::Nothing(why),
+        }
+    }
+
+    fn fresh(&self) -> Made {
+        match self {
+            Self::Runs(_) => Made::Run(WorkflowRunId::fresh()),
+            Self::Tasks | Self::Nothing(_) => Made::Task(TaskId::fresh()),
+        }
+    }
+
+    /// What is said of a due time with this outcome.
+    fn detail(&self, outcome: Outcome) -> Option<String> {
+        match (self, outcome) {
+            (Self::Nothing(why), Outcome::WorkflowUnavailable) => Some(why.clone()),
+            (Self::Runs(runs), Outcome::ShedQuota) => Some(match runs.room {
+                0 => "the quota `workflow_runs` is used up".to_owned(),
+                _ => format!("the quota `backlog` has no room for {} tasks", runs.tasks()),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The pools of its tasks.
+    fn pools<'a>(&'a self, template: &'a FireTemplate) -> impl Iterator<Item = &'a PoolName> {
+        let of_runs = match self {
+            Self::Runs(runs) => runs.pools(),
+            Self::Tasks | Self::Nothing(_) => Default::default(),
+        };
+        template.task().map(|task| &task.pool).into_iter().chain(of_runs)
+    }
+
+    /// For how many fires there is room where the tenant may have `tasks` more.
+    fn room(&self, tasks: u64) -> u64 {
+        match self {
+            Self::Runs(runs) => runs.room_with(tasks),
+            Self::Tasks | Self::Nothing(_) => tasks,
+        }
+    }
+
+    /// Tasks of one fire.
+    fn tasks(&self) -> u64 {
+        match self {
+            Self::Runs(runs) => runs.tasks(),
+            Self::Tasks | Self::Nothing(_) => 1,
+        }
+    }
+
+    fn at_once(&self) -> u64 {
+        match self {
+            Self::Runs(runs) => runs.at_once(),
+            Self::Tasks | Self::Nothing(_) => u64::MAX,
+        }
+    }
+
+    fn into_runs(self) -> Option<FiredRuns> {
+        match self {
+            Self::Runs(runs) => Some(*runs),
+            Self::Tasks | Self::Nothing(_) => None,
+        }
     }
 }
 
@@ -132,6 +222,7 @@ fn over(facts: &Facts) -> Verdict {
         version: facts.version,
         overlap: facts.overlap,
         template: None,
+        runs: None,
         cancel: Vec::new(),
         next: None,
         awaits: None,
@@ -140,21 +231,21 @@ fn over(facts: &Facts) -> Verdict {
     }
 }
 
-/// What follows a decision: a due time, or the end of a task.
+/// What follows a decision: a due time, or the end of a task or run.
 fn next(
     facts: &Facts,
     versions: &Versions<'_>,
     decision: &Decision,
     rows: &[VerdictRow],
-) -> (Option<Coming>, Option<TaskId>) {
+) -> (Option<Coming>, Option<Made>) {
     match decision.next {
         Next::At(coming) => (Some(coming), None),
         Next::Over => (None, None),
         Next::AfterEnd => {
-            let made = rows.iter().rev().find_map(|row| row.task);
+            let made = rows.iter().rev().find_map(|row| row.made);
             match made.or_else(|| facts.live.last().copied()) {
-                Some(task) => (None, Some(task)),
-                // It created no task and has none: as if one had ended now.
+                Some(made) => (None, Some(made)),
+                // It made nothing and has nothing: as if one had ended now.
                 None => (versions.after_end(facts.now), None),
             }
         }

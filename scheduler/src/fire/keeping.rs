@@ -87,6 +87,8 @@ impl KeepFires {
         let made = self.backfill(&owned, now).await?;
         if made > 0 {
             self.bus.wake(Topic::Batcher);
+            // For the gates of runs.
+            self.bus.wake(Topic::ShardOwner);
         }
         let mut poll_interval = self.poll_interval.lock();
         poll_interval.record(followed || made > 0);
@@ -107,8 +109,9 @@ impl KeepFires {
             let Some(at) = owned.iter().find(|at| at.shard == shard) else { continue };
             let of = Due { schedule, tenant, shard, due_at: now, fire_at: now };
             self.judge.prepare(&self.db, &[of]).await?;
-            let room =
-                |pool: &PoolName, plan: &PlanName| self.judge.room(PoolUser { tenant, plan }, pool);
+            let room = |pools: &[&PoolName], plan: &PlanName| {
+                self.judge.room(PoolUser { tenant, plan }, pools)
+            };
             let step = match backfill_step(&self.db, self.shards.node(), *at, schedule, room).await
             {
                 Err(StoreError::Malformed { what, .. }) => {
@@ -136,7 +139,7 @@ impl KeepFires {
         Ok(made)
     }
 
-    /// Sets the next due time after the end of a task (fixed delay).
+    /// Sets the next due time after the end of a task or run (fixed delay).
     async fn resume(&self, ended: &Awaited) -> Result<bool, StoreError> {
         let id = ended.schedule;
         let next =
@@ -146,7 +149,7 @@ impl KeepFires {
                 Ok(due.map(|due| Coming::of(id, &reckoner, due.at)))
             });
         match next {
-            Ok(next) => Ok(resume_after(&self.db, id, ended.task, next).await?.is_some()),
+            Ok(next) => Ok(resume_after(&self.db, id, ended.made, next).await?.is_some()),
             Err(StoreError::Malformed { what, .. }) => {
                 let version = Some(ended.version);
                 pause_unreadable(&self.db, &Unreadable { schedule: id, version, what }).await?;

@@ -22,7 +22,7 @@ mod versions;
 mod zones;
 
 pub(crate) use clock::DbClock;
-pub(crate) use firing::{FireTick, Part};
+pub(crate) use firing::{FireKind, FireTick, Part};
 pub(crate) use judge::Judge;
 pub(crate) use keeping::{KeepFires, MissedTick};
 pub(crate) use reading::{POLL as READ_POLL, ReadTick};

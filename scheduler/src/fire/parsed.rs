@@ -1,7 +1,7 @@
 //! A cache of parsed schedules, by version.
 
 use domain::id::ScheduleId;
-use domain::schedule::{Misfire, Reckoner, TaskTemplate, Timing};
+use domain::schedule::{FireTemplate, Misfire, Reckoner, Timing};
 use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ const GENERATION: Duration = Duration::from_secs(60);
 pub(super) struct Parsed {
     version: i64,
     pub reckoner: Reckoner,
-    pub template: Arc<TaskTemplate>,
+    pub template: Arc<FireTemplate>,
     pub misfire: Misfire,
 }
 

@@ -3,7 +3,7 @@
 use super::parsed::{Parsed, ParsedCache};
 use chrono::TimeDelta;
 use domain::id::ScheduleId;
-use domain::schedule::{Coming, Misfire, Overlap, Reckoner, Source, TaskTemplate, Timing};
+use domain::schedule::{Coming, FireTemplate, Misfire, Overlap, Reckoner, Source, Timing};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(super) struct Judged {
     pub overlap: Overlap,
     pub misfire: Misfire,
     pub max_fires: Option<u64>,
-    pub template: Arc<TaskTemplate>,
+    pub template: Arc<FireTemplate>,
     pub paused: bool,
     pub suspended: bool,
     /// End of its validity; `None`: current.

@@ -2,8 +2,8 @@
 
 use super::Loops;
 use crate::fire::{
-    DbClock, FireTick, Judge, KeepFires, MissedTick, Part, READ_POLL, ReadTick, Shards, StreakTick,
-    Timers,
+    DbClock, FireKind, FireTick, Judge, KeepFires, MissedTick, Part, READ_POLL, ReadTick, Shards,
+    StreakTick, Timers,
 };
 use bus::Topic;
 use runtime::config::SchedulesConfig;
@@ -11,8 +11,11 @@ use runtime::tick::{TickPolicy, Ticker};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Names of the loops that fire schedules, one per part of the shards.
-const FIRING: [&str; 2] = ["fire_even", "fire_odd"];
+/// Names of the loops that fire schedules, two per part of the shards: one that creates tasks, one that starts workflow runs.
+const FIRING: [[(&str, FireKind); 2]; 2] = [
+    [("fire_even", FireKind::Tasks), ("fire_runs_even", FireKind::Runs)],
+    [("fire_odd", FireKind::Tasks), ("fire_runs_odd", FireKind::Runs)],
+];
 /// Interval of the check for missed fires.
 const MISSED_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -30,8 +33,12 @@ impl Loops {
             .collect();
         self.own_shards(settings.lease, &shards);
         self.read_due(settings, &shards, &clock, &parts);
-        for (name, part) in FIRING.into_iter().zip(&parts) {
+        let loops = FIRING.into_iter().zip(&parts);
+        for ((name, kind), part) in
+            loops.flat_map(|(of, part)| of.into_iter().map(move |one| (one, part)))
+        {
             let tick = FireTick {
+                kind,
                 db: self.db.clone(),
                 bus: self.bus.clone(),
                 shards: Arc::clone(&shards),
@@ -93,7 +100,8 @@ impl Loops {
         let second = Duration::from_secs(1);
         let policy =
             TickPolicy { interval: second, backoff_max: second, ..TickPolicy::every(READ_POLL) };
-        let ticker = Ticker::new(name, policy).wake(part.notify()).health(&self.health);
+        let woken = part.notify(tick.kind);
+        let ticker = Ticker::new(name, policy).wake(woken).health(&self.health);
         let (shutdown, tick) = (self.shutdown.clone(), tokio::sync::Mutex::new(tick));
         drop(self.tasks.spawn(name, async move {
             ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;

@@ -66,7 +66,7 @@ async fn each_due_time_is_judged_by_the_version_in_which_it_came_and_has_its_row
     let resumed = resume(&world.api, &scope, "s").await.unwrap().unwrap().updated_at;
     seconds(2.1).await;
     let mut other = patient("s", "5s");
-    other.template.name = Some("v4".to_owned());
+    other.template = testkit::schedules::noop_template("v4").into();
     let edited = world.put(&scope, &other).await.updated_at;
     seconds(6.0).await;
     // Nothing lies between these, and nothing is kept of them.

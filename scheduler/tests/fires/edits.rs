@@ -44,7 +44,7 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
             }
             2 => {
                 let mut other = schedule(&name, every("1s"));
-                other.template.name = Some(format!("e{edits}"));
+                other.template = testkit::schedules::noop_template(&format!("e{edits}")).into();
                 let record = world.put(&scope, &other).await;
                 let at = world.now().await;
                 checks.push(format!(

@@ -15,6 +15,7 @@ mod misfires;
 mod overlaps;
 mod ownership;
 mod pools;
+mod runs;
 mod steady;
 mod streaks;
 mod world;

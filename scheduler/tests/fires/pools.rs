@@ -3,6 +3,7 @@
 use crate::world::{World, every, schedule};
 use domain::audit::By;
 use domain::pool::PoolGrants;
+use domain::schedule::TaskTemplate;
 use std::time::Duration;
 use store::pool::{PoolChange, PoolStored};
 use store::schedule::{Backfill, BackfillAnswer, backfill};
@@ -29,7 +30,9 @@ async fn when_a_grant_ends_due_times_make_no_task_say_why_and_make_tasks_again_w
     set(&world, granted()).await;
     for (scope, name) in [(&scope, "s"), (&other, "o")] {
         let mut new = schedule(name, every("1s"));
-        new.template.pool = "inner".parse().unwrap();
+        let pool = "inner".parse().unwrap();
+        let template = testkit::schedules::noop_template("v1");
+        new.template = TaskTemplate { pool, ..template }.into();
         world.put(scope, &new).await;
     }
     let running = world.scheduler().await;

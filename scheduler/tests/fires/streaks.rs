@@ -19,8 +19,9 @@ mod own_engines {
             let mut new = schedule(name, every("1s"));
             new.pause_after_failures = enough;
             // Nobody runs them: each expires.
-            new.template.expire_if_late = true;
-            new.template.delay_tolerance = Duration::from_millis(100);
+            let mut late = testkit::schedules::noop_template("v1");
+            (late.expire_if_late, late.delay_tolerance) = (true, Duration::from_millis(100));
+            new.template = late.into();
             world.put(&scope, &new).await;
         }
         let running = world.scheduler().await;

@@ -201,7 +201,7 @@ pub fn schedule(name: &str, timing: Timing) -> PutSchedule {
     PutSchedule {
         name: name.to_owned(),
         timing,
-        template: testkit::schedules::noop_template("v1"),
+        template: testkit::schedules::noop_template("v1").into(),
         overlap: Overlap::Allow,
         misfire: Misfire::FireNextSoon,
         pause_after_failures: None,

@@ -38,7 +38,9 @@ pub(super) async fn schedules(
                 where not s.malformed and (s.awaits is null
                     or not exists (select from task t where t.tenant_id = s.tenant_id and t.id = s.awaits)
                         and not exists (select from task_history h where h.tenant_id = s.tenant_id and h.id = s.awaits
-                            and h.finished_at >= now() - $1 * interval '1 millisecond'))
+                            and h.finished_at >= now() - $1 * interval '1 millisecond')
+                        and not exists (select from workflow_run r where r.tenant_id = s.tenant_id and r.id = s.awaits
+                            and (r.finished_at is null or r.finished_at >= now() - $1 * interval '1 millisecond')))
             )
             select (select count(*) from without) as "without!", (select min(w.id::text) from without w) as example,
                 (select count(*) from still s where s.malformed) as "malformed!",
@@ -67,7 +69,7 @@ pub(super) async fn check(
     let percent = percent(tx, "schedule_fire", options.sample).await?;
     let query = sqlx::query!(
         r#"with sample as materialized (
-                select f.tenant_id, f.schedule_id, f.due_at, f.fired_at, f.task_id, f.kind
+                select f.tenant_id, f.schedule_id, f.due_at, f.fired_at, f.task_id, f.run_id, f.kind
                 from schedule_fire f tablesample system ($1) where f.due_at > now() - interval '1 day' limit $2
             ), lost as (
                 select s.schedule_id from sample s
@@ -75,6 +77,11 @@ pub(super) async fn check(
                     and not exists (select from task t where t.tenant_id = s.tenant_id and t.id = s.task_id)
                     and not exists (select from task_history h where h.tenant_id = s.tenant_id and h.id = s.task_id
                         and h.finished_at >= s.fired_at - interval '1 hour')
+                    and exists (select from tenant n where n.id = s.tenant_id and n.state <> 'deleted')
+                union all
+                select s.schedule_id from sample s
+                where s.run_id is not null
+                    and not exists (select from workflow_run r where r.tenant_id = s.tenant_id and r.id = s.run_id)
                     and exists (select from tenant n where n.id = s.tenant_id and n.state <> 'deleted')
             ), doubled as (
                 select s.schedule_id from sample s

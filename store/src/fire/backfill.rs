@@ -1,9 +1,10 @@
 //! Goes on with backfills, piece by piece.
 //!
-//! A piece is written in one transaction with how far it went. A due time that has made a task makes none here, however often it is
+//! A piece is written in one transaction with how far it went. A due time that has made something makes nothing here, however often it is
 //! asked for; one that was skipped, paused or missed makes it now, and its row says so.
 
 use super::fence;
+use super::starts::{FiredRuns, RunToStart, Starts, start};
 use super::write::{held_by, skipped, submit};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -12,9 +13,11 @@ use crate::schedule::make::{Maker, task};
 use crate::schedule::{read_json, read_template, read_text};
 use crate::shard::ShardEpoch;
 use crate::statement::{named, repeated};
+use crate::task::submit::FiredBy;
 use crate::tenant::state_of;
-use domain::id::{NodeId, PlanName, PoolName, ScheduleId, TaskId, TenantId};
-use domain::schedule::{Overlap, Reckoner, TaskTemplate, Timing};
+use crate::workflow::run::NewRun;
+use domain::id::{NodeId, PlanName, PoolName, ScheduleId, TaskId, TenantId, WorkflowRunId};
+use domain::schedule::{FireTemplate, Made, Overlap, Reckoner, Timing};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
@@ -80,7 +83,9 @@ struct LockedSchedule {
     name: String,
     version: i64,
     overlap: Overlap,
-    template: TaskTemplate,
+    template: FireTemplate,
+    /// What its runs are made of, where it starts runs and can.
+    runs: Option<FiredRuns>,
     reckoner: Reckoner,
     reached: Timestamp,
     until: Timestamp,
@@ -100,17 +105,18 @@ pub async fn backfill_step(
     node: NodeId,
     at: ShardEpoch,
     schedule: ScheduleId,
-    room: impl Fn(&PoolName, &PlanName) -> u64,
+    room: impl Fn(&[&PoolName], &PlanName) -> u64,
 ) -> Result<BackfillStep, StoreError> {
     repeated(|| async {
         let mut tx = named("begin", db.fire_pool().begin()).await?;
         if fence::hold(&mut tx, node, &[at]).await?.is_empty() {
             return Ok(BackfillStep::default());
         }
-        let Some(found) = lock(&mut tx, schedule).await? else {
+        let Some(mut found) = lock(&mut tx, schedule).await? else {
             return Ok(BackfillStep { made: 0, done: true });
         };
-        let room = room(&found.template.pool, &found.plan);
+        found.read_workflow(&mut tx).await?;
+        let room = found.room(&room);
         let step = found.fire(&mut tx, room).await?;
         named("commit", tx.commit()).await?;
         Ok(step)
@@ -159,6 +165,7 @@ async fn lock(
         version: row.version,
         overlap: read_text("overlap", schedule, &row.overlap)?,
         template: read_template(schedule, &row.template)?,
+        runs: None,
         reckoner: crate::schedule::reckoner(schedule, &timing, row.created_at)?,
         reached: row.reached,
         until: row.until,
@@ -170,6 +177,29 @@ async fn lock(
 }
 
 impl LockedSchedule {
+    /// Reads the definition of its workflow, where it has one.
+    async fn read_workflow(&mut self, tx: &mut PgConnection) -> Result<(), StoreError> {
+        if let Some(start) = self.template.workflow() {
+            let mut starts = Starts::of(start.workflow.clone());
+            starts.read(tx, (self.tenant, &self.plan)).await?;
+            // One that cannot run waits until it can.
+            self.runs = starts.runs(start.input.as_deref()).ok();
+        }
+        Ok(())
+    }
+
+    /// How many of its due times there is room for.
+    fn room(&self, room: impl Fn(&[&PoolName], &PlanName) -> u64) -> u64 {
+        match (self.template.task(), &self.runs) {
+            (Some(task), _) => room(&[&task.pool], &self.plan),
+            (None, Some(runs)) => {
+                let pools: Vec<_> = runs.pools().into_iter().collect();
+                runs.room_with(room(&pools, &self.plan)).min(runs.at_once())
+            }
+            (None, None) => 0,
+        }
+    }
+
     async fn fire(&self, tx: &mut PgConnection, room: u64) -> Result<BackfillStep, StoreError> {
         if self.tenant_state == TenantState::Deleted {
             self.end(tx).await?;
@@ -205,41 +235,54 @@ impl LockedSchedule {
         }
     }
 
-    /// Fires those of `due` that have made no task; how many.
+    /// Fires those of `due` that have made nothing; how many.
     async fn make(&self, tx: &mut PgConnection, due: &[Timestamp]) -> Result<usize, StoreError> {
         if due.is_empty() {
             return Ok(0);
         }
-        let ids: Vec<_> = due.iter().map(|_| TaskId::fresh()).collect();
+        let fresh = |_: &Timestamp| match &self.runs {
+            Some(_) => Made::Run(WorkflowRunId::fresh()),
+            None => Made::Task(TaskId::fresh()),
+        };
+        let ids: Vec<_> = due.iter().map(fresh).collect();
+        let id_of = |id: fn(Made) -> Option<Uuid>| -> Vec<Option<Uuid>> {
+            ids.iter().map(|made| id(*made)).collect()
+        };
         let query = sqlx::query_scalar!(
-            r#"insert into schedule_fire as f (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version)
-                select $1, $2, i.due_at, 'fired', 'backfill', clock_timestamp(), i.task_id, $3
-                from unnest($4::timestamptz[], $5::uuid[]) as i(due_at, task_id)
+            r#"insert into schedule_fire as f (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version, run_id)
+                select $1, $2, i.due_at, 'fired', 'backfill', clock_timestamp(), i.task_id, $3, i.run_id
+                from unnest($4::timestamptz[], $5::uuid[], $6::uuid[]) as i(due_at, task_id, run_id)
                 on conflict (tenant_id, schedule_id, due_at) do update set outcome = excluded.outcome, kind = excluded.kind,
-                    fired_at = excluded.fired_at, task_id = excluded.task_id, version = excluded.version, detail = null
-                    where f.task_id is null
-                returning task_id as "task_id!""#,
+                    fired_at = excluded.fired_at, task_id = excluded.task_id, version = excluded.version, detail = null,
+                    run_id = excluded.run_id
+                    where f.task_id is null and f.run_id is null
+                returning coalesce(task_id, run_id) as "id!""#,
             self.tenant.uuid(),
             self.schedule.uuid(),
             self.version,
             due,
-            &ids.iter().map(|id| id.uuid()).collect::<Vec<_>>()
+            &id_of(|made| made.task().map(TaskId::uuid)) as &[Option<Uuid>],
+            &id_of(|made| made.run().map(WorkflowRunId::uuid)) as &[Option<Uuid>]
         );
         let won: HashSet<Uuid> =
             named("fire.backfill", query.fetch_all(&mut *tx)).await?.into_iter().collect();
+        let won = |id: &Made| won.contains(&id.uuid());
+        let Some(template) = self.template.task() else {
+            return self.start(tx, ids.iter().zip(due).filter(|(id, _)| won(id))).await;
+        };
         let of = Maker {
             tenant: self.tenant,
             schedule: self.schedule,
             name: &self.name,
             overlap: self.overlap,
-            template: &self.template,
+            template,
             key_id: &self.key_id,
         };
         let tasks = ids
             .iter()
             .zip(due)
-            .filter(|(id, _)| won.contains(&id.uuid()))
-            .map(|(id, due_at)| task(of, *id, *due_at, Duration::ZERO))
+            .filter(|(id, _)| won(id))
+            .filter_map(|(id, due_at)| Some(task(of, id.task()?, *due_at, Duration::ZERO)))
             .collect::<Vec<_>>();
         let refused = submit(&mut *tx, &tasks).await?;
         if refused.is_empty() {
@@ -250,11 +293,30 @@ impl LockedSchedule {
             .zip(&ids)
             .filter_map(|(at, id)| {
                 let of = (self.tenant.uuid(), self.schedule.uuid(), *at);
-                Some((of, held_by(*refused.get(id)?)))
+                Some((of, held_by(*refused.get(&id.task()?)?)))
             })
             .collect();
         skipped(tx, &rows).await?;
         Ok(tasks.len() - rows.len())
+    }
+
+    /// Starts a run for each of these due times; how many.
+    async fn start(
+        &self,
+        tx: &mut PgConnection,
+        due: impl Iterator<Item = (&Made, &Timestamp)>,
+    ) -> Result<usize, StoreError> {
+        let Some(of) = &self.runs else { return Ok(0) };
+        let runs: Vec<_> = due
+            .filter_map(|(id, due_at)| {
+                let name = self.name.clone();
+                let fired = FiredBy { schedule: self.schedule, name, due_at: *due_at };
+                let of_run = of.run_of(self.tenant, &self.key_id, fired);
+                Some(RunToStart { run: NewRun::of_fire(id.run()?, of_run, false), of })
+            })
+            .collect();
+        start(tx, &runs).await?;
+        Ok(runs.len())
     }
 
     async fn end(&self, tx: &mut PgConnection) -> Result<(), StoreError> {

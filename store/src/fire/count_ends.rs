@@ -13,19 +13,19 @@ use crate::schedule::read_text;
 use crate::statement::{named, repeated};
 use domain::audit::By;
 use domain::id::{ScheduleId, TaskId, TenantId};
-use domain::schedule::FailureStreak;
+use domain::schedule::{FailureStreak, Made};
 use domain::task::State;
 use serde_json::json;
 use sqlx::PgConnection;
 use std::collections::BTreeMap;
 
 /// Its row in `event_cursor`.
-const CONSUMER: &str = "schedules";
+pub(super) const CONSUMER: &str = "schedules";
 
 /// What one transaction counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CountedEnds {
-    /// Ends of tasks.
+    /// Ends of tasks, or of runs.
     pub ends: usize,
     /// Schedules that were paused for them.
     pub paused: Vec<PausedForFailures>,
@@ -43,14 +43,15 @@ pub struct PausedForFailures {
     /// How many in a row.
     pub failures: u32,
     /// The last of them.
-    pub last: TaskId,
+    pub last: Made,
 }
 
-/// How a task of a schedule ended.
-struct End {
-    seq: i64,
-    task: TaskId,
-    state: State,
+/// How a task or a run of a schedule ended.
+pub(super) struct End {
+    /// In which order.
+    pub seq: i64,
+    pub made: Made,
+    pub state: State,
 }
 
 /// Has the ends of the tasks that these due times have made counted.
@@ -125,14 +126,18 @@ async fn next_ends(
     for row in named("fire.next_ends", query.fetch_all(tx)).await? {
         let schedule = ScheduleId(row.schedule);
         let state = read_text("state", schedule, &row.state)?;
-        ends.entry(schedule).or_default().push(End { seq: row.seq, task: TaskId(row.task), state });
+        ends.entry(schedule).or_default().push(End {
+            seq: row.seq,
+            made: Made::Task(TaskId(row.task)),
+            state,
+        });
         last = Some(Cursor { txid: row.txid, seq: row.seq });
     }
     Ok(last.map(|last| (ends, last)))
 }
 
-/// A schedule whose tasks are counted.
-struct LockedSchedule {
+/// A schedule whose tasks and runs are counted.
+pub(super) struct LockedSchedule {
     id: ScheduleId,
     tenant: TenantId,
     name: String,
@@ -141,7 +146,10 @@ struct LockedSchedule {
     paused: bool,
 }
 
-async fn lock(tx: &mut PgConnection, id: ScheduleId) -> Result<Option<LockedSchedule>, StoreError> {
+pub(super) async fn lock(
+    tx: &mut PgConnection,
+    id: ScheduleId,
+) -> Result<Option<LockedSchedule>, StoreError> {
     let query = sqlx::query!(
         r#"select tenant_id, name, pause_after_failures, failures_in_row, paused_at is not null as "paused!" from schedule
             where id = $1 and deleted_at is null for no key update"#,
@@ -163,31 +171,36 @@ async fn lock(tx: &mut PgConnection, id: ScheduleId) -> Result<Option<LockedSche
 }
 
 impl LockedSchedule {
-    async fn count(
+    pub(super) async fn count(
         mut self,
         tx: &mut PgConnection,
         ends: &[End],
     ) -> Result<Option<PausedForFailures>, StoreError> {
         let mut reached = None;
-        for End { task, state, .. } in ends {
+        for End { made, state, .. } in ends {
             if self.streak.ended(*state) && reached.is_none() {
-                reached = Some((*task, *state, self.streak.failures));
+                reached = Some((*made, *state, self.streak.failures));
             }
         }
         let Some((last, state, failures)) = reached.filter(|_| !self.paused) else {
             self.store(tx).await?;
             return Ok(None);
         };
+        let (kinds, kind, id) = match last {
+            Made::Task(id) => ("tasks", "task", id.to_string()),
+            Made::Run(id) => ("runs", "workflow_run", id.to_string()),
+        };
         let because = format!(
-            "{failures} tasks in a row did not succeed; the last, `{last}`, ended `{state}`"
+            "{failures} {kinds} in a row did not succeed; the last, `{id}`, ended `{state}`"
         );
         // As every edit: what had come before and has no row is judged by the version before.
         let query = sqlx::query!(
             "with edit as materialized (
                     select clock_timestamp() as at
                 ), kept as (
-                    insert into schedule_span (schedule_id, version, tenant_id, until, timing_since, timing, template, overlap, misfire, paused)
-                    select s.id, s.version, s.tenant_id, e.at, s.timing_since, s.timing, s.template, s.overlap, s.misfire, false
+                    insert into schedule_span (schedule_id, version, tenant_id, until, timing_since, timing, template, overlap, misfire, paused,
+                        workflow)
+                    select s.id, s.version, s.tenant_id, e.at, s.timing_since, s.timing, s.template, s.overlap, s.misfire, false, s.workflow
                     from edit e cross join lateral (select f.* from schedule f where f.id = $1 limit 1) s
                     where s.fire_at <= e.at
                     returning version
@@ -204,12 +217,13 @@ impl LockedSchedule {
         let query = sqlx::query!(
             "insert into task_event (tenant_id, kind, detail)
                 values ($1, 'schedule_paused', jsonb_build_object('schedule', $2::text, 'schedule_id', $3::text,
-                    'failures', $4::integer, 'task', $5::text))",
+                    'failures', $4::integer, $5::text, $6::text))",
             self.tenant.uuid(),
             self.name,
             self.id.to_string(),
             i32::try_from(failures).unwrap_or(i32::MAX),
-            last.to_string()
+            kind,
+            id
         );
         named("fire.tell_paused", query.execute(&mut *tx)).await?;
         let act = Act::new(AuditAction::SchedulePause, &self.name).to(json!({"because": because}));

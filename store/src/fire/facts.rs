@@ -1,14 +1,17 @@
 //! Locks and reads schedules that are to be fired: what is so of them stays so until that is written.
 
 use super::record::Facts;
+use super::starts::Starts;
 use super::{Due, past};
 use crate::StoreError;
 use crate::plan::name_of;
 use crate::schedule::read_text;
 use crate::statement::named;
 use crate::tenant::state_of;
-use domain::id::{ScheduleId, TaskId, TenantId};
+use domain::id::{ScheduleId, TaskId, TenantId, WorkflowRunId};
+use domain::schedule::Made;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 /// Locks those schedules of `due` (by id) that are due then still, and reads them.
 pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts>, StoreError> {
@@ -22,7 +25,8 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 s.created_by as "created_by!", s.fires as "fires!", t.state as "state!", t.plan as "plan!", clock_timestamp() as "now!",
                 s.has_spans as "has_spans!", s.timing_since as "timing_since?", s.deleted_at as "deleted_at?",
                 t.state_since as "state_since?",
-                coalesce(l.live, case when l.asked then '{}' else s.recent end) as "live!", coalesce(l.queued, 0) as "queued!"
+                coalesce(l.live, case when l.asked then '{}' else s.recent end) as "live!", coalesce(l.queued, 0) as "queued!",
+                coalesce(u.live, case when l.asked then '{}' else s.recent_runs end) as "live_runs!", s.workflow as "workflow?"
             from unnest($1::uuid[], $2::timestamptz[]) with ordinality as i(id, due_at, place)
             cross join lateral (
                 select n.* from schedule n where n.id = i.id and n.due_at = i.due_at limit 1 for no key update) s
@@ -34,7 +38,14 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 cross join lateral (
                     select n.id, n.concurrency_key from task n
                     where n.tenant_id = s.tenant_id and n.id = r.task and (s.overlap not in ('allow', 'buffer_all') or s.has_spans)
-                    limit 1) k) l"#,
+                    limit 1) k) l
+            cross join lateral (
+                select array_agg(r.run order by r.place) as live
+                from unnest(s.recent_runs) with ordinality as r(run, place)
+                cross join lateral (
+                    select n.id from workflow_run n
+                    where n.tenant_id = s.tenant_id and n.id = r.run and n.finished_at is null and l.asked
+                    limit 1) k) u"#,
         &ids,
         &times
     );
@@ -70,12 +81,30 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
             created_at: row.created_at,
             created_by: row.created_by,
             fires: row.fires.unsigned_abs(),
-            live: row.live.into_iter().map(TaskId).collect(),
+            starts: row.workflow.map(Starts::of),
+            live: live(row.live, row.live_runs),
             queued: usize::try_from(row.queued).unwrap_or(0),
             now: row.now,
         })
     });
     let mut facts = facts.collect::<Result<Vec<_>, _>>()?;
     past::read(tx, &mut facts).await?;
+    for facts in &mut facts {
+        if let Some(judged) = facts.spans.iter().find(|span| span.until >= facts.due.fire_at) {
+            facts.starts = judged.workflow.clone().map(Starts::of);
+        }
+    }
     Ok(facts)
+}
+
+/// Both kinds, oldest first: ids begin with the time at which they were made.
+fn live(tasks: Vec<Uuid>, runs: Vec<Uuid>) -> Vec<Made> {
+    let is_mixed = !tasks.is_empty() && !runs.is_empty();
+    let tasks = tasks.into_iter().map(|id| Made::Task(TaskId(id)));
+    let mut all: Vec<_> =
+        tasks.chain(runs.into_iter().map(|id| Made::Run(WorkflowRunId(id)))).collect();
+    if is_mixed {
+        all.sort_by_key(|made| made.uuid());
+    }
+    all
 }

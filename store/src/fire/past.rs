@@ -36,7 +36,7 @@ async fn spans(
     let with: Vec<_> = facts.iter().filter(|facts| facts.has_spans).collect();
     let query = sqlx::query!(
         r#"select p.schedule_id as "schedule_id!", p.version as "version!", p.until as "until!", p.timing_since as "timing_since?",
-                p.timing as "timing!", p.overlap as "overlap!", p.misfire as "misfire!", p.paused as "paused!",
+                p.timing as "timing!", p.overlap as "overlap!", p.misfire as "misfire!", p.paused as "paused!", p.workflow as "workflow?",
                 case when p.version = j.version then p.template end as "template?"
             from unnest($1::uuid[], $2::timestamptz[]) as h(id, fire_at)
             left join lateral (
@@ -57,6 +57,7 @@ async fn spans(
             timing_since: row.timing_since,
             timing: row.timing,
             template: row.template,
+            workflow: row.workflow,
             misfire: row.misfire,
             overlap: read_text("overlap", id, &row.overlap)?,
             paused: row.paused,

@@ -1,8 +1,9 @@
 //! What is known of a schedule that is to be fired: how it is, and how it was before it was changed.
 
 use super::Due;
-use domain::id::{PlanName, TaskId};
-use domain::schedule::Overlap;
+use super::starts::Starts;
+use domain::id::PlanName;
+use domain::schedule::{Made, Overlap};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
 
@@ -47,10 +48,12 @@ pub struct Facts {
     pub created_at: Timestamp,
     /// By what it was made.
     pub created_by: String,
-    /// Due times that made a task.
+    /// Due times that made something.
     pub fires: u64,
-    /// Its tasks that live, oldest first; where an overlap asks for them, else its latest, whether they live or not.
-    pub live: Vec<TaskId>,
+    /// Where it starts runs, by the version by which is judged: of which workflow.
+    pub starts: Option<Starts>,
+    /// Its tasks and runs that live, oldest first; where an overlap asks for them, else its latest, whether they live or not.
+    pub live: Vec<Made>,
     /// So many of `live` run one after the other, by a concurrency key of the schedule's own; only where they are known to live.
     pub queued: usize,
     /// The database's time.
@@ -70,6 +73,8 @@ pub struct Span {
     pub timing: String,
     /// What a fire made, as JSON; only of the version by which is judged now.
     pub template: Option<String>,
+    /// The workflow of which it started runs.
+    pub workflow: Option<String>,
     /// What was done with due times that were not fired in time, as JSON.
     pub misfire: String,
     /// What was done while an earlier task lived.

@@ -1,11 +1,13 @@
-//! Fires: writes what became of due times, their tasks, and the next due times, all or nothing.
+//! Fires: writes what became of due times, their tasks and runs, and the next due times, all or nothing.
 //!
 //! The shards' rows first, then the schedules', by id, then tasks: every writer locks in this order. What is decided in between is
-//! decided by pure code, over what is locked. A due time that has a row already makes no task, whoever wrote it.
+//! decided by pure code, over what is locked. A due time that has a row already makes nothing, whoever wrote it. Schedules that start runs
+//! are written alone, because a run may have many tasks.
 
 use super::count_ends::count_ends_of;
 use super::facts;
 use super::record::Facts;
+use super::starts::{RunToStart, start};
 use super::verdict::{Verdict, VerdictRow};
 use super::{Due, fence};
 use crate::StoreError;
@@ -13,17 +15,18 @@ use crate::connect::SchedulerDb;
 use crate::schedule::make::{Maker, task};
 use crate::shard::ShardEpoch;
 use crate::statement::{named, repeated};
-use crate::task::submit::{NewTask, SubmitAnswer, in_transaction};
+use crate::task::submit::{FiredBy, NewTask, SubmitAnswer, in_transaction};
 use crate::task::transition::cancel_requested_in;
-use domain::id::{NodeId, TaskId, TenantId};
-use domain::schedule::{Outcome, Overlap};
+use crate::workflow::run::{NewRun, replaced_in};
+use domain::id::{NodeId, TaskId, TenantId, WorkflowRunId};
+use domain::schedule::{Made, Outcome, Overlap};
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The latest tasks that a schedule keeps of those it made.
+/// The latest tasks that a schedule keeps of those it made, and the latest runs.
 const MOST_RECENT: usize = 32;
 
 /// What was written.
@@ -41,6 +44,10 @@ pub struct Written {
     pub lateness: Duration,
     /// Tasks that run and were asked to stop.
     pub asked_to_stop: bool,
+    /// Runs were started or stopped.
+    pub runs_changed: bool,
+    /// Due times that may start runs: nothing was written of them. They are for [`write_starting`].
+    pub starting: Vec<Due>,
 }
 
 /// Who fires.
@@ -54,7 +61,8 @@ pub struct Firing<'a> {
     pub cancel_grace: Duration,
 }
 
-/// Fires those of `due` that stand still, in shards that are owned under these epochs. `judge` says what becomes of each.
+/// Fires those of `due` that stand still, in shards that are owned under these epochs, but for those that start runs. `judge` says what
+/// becomes of each.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing was written, or all, as far as [`StoreError::outcome_unknown`] says. Repeating it
@@ -68,6 +76,29 @@ pub async fn write(
     let mut sorted = due.to_vec();
     sorted.sort_unstable_by_key(|due| due.schedule);
     sorted.dedup_by_key(|due| due.schedule);
+    write_all(db, firing, (&sorted, false), judge).await
+}
+
+/// Fires `due` alone, whether it makes a task or starts runs.
+///
+/// # Errors
+/// As [`write`].
+pub async fn write_starting(
+    db: &SchedulerDb,
+    firing: Firing<'_>,
+    due: Due,
+    judge: impl Fn(&[Facts]) -> Result<Vec<Verdict>, StoreError>,
+) -> Result<Written, StoreError> {
+    write_all(db, firing, (&[due], true), judge).await
+}
+
+/// Fires what is `sorted`; what may start runs only where it `may_start`.
+async fn write_all(
+    db: &SchedulerDb,
+    firing: Firing<'_>,
+    (sorted, may_start): (&[Due], bool),
+    judge: impl Fn(&[Facts]) -> Result<Vec<Verdict>, StoreError>,
+) -> Result<Written, StoreError> {
     repeated(|| async {
         let mut tx = named("begin", db.fire_pool().begin()).await?;
         let held: HashSet<_> =
@@ -80,11 +111,21 @@ pub async fn write(
         if mine.is_empty() {
             return Ok(written);
         }
-        let (come, early): (Vec<_>, Vec<_>) = facts::lock(&mut tx, &mine)
+        let (mut come, early): (Vec<_>, Vec<_>) = facts::lock(&mut tx, &mine)
             .await?
             .into_iter()
             .partition(|facts| facts.due.fire_at <= facts.now);
         written.early.extend(early.into_iter().map(|facts| facts.due));
+        if may_start {
+            for facts in &mut come {
+                if let Some(starts) = &mut facts.starts {
+                    starts.read(&mut tx, (facts.due.tenant, &facts.plan)).await?;
+                }
+            }
+        } else {
+            let starting = come.extract_if(.., |facts| facts.starts.is_some());
+            written.starting.extend(starting.map(|facts| facts.due));
+        }
         let verdicts = judge(&come)?;
         let group = Group::of(&come, &verdicts)?;
         group.write(&mut tx, firing.cancel_grace, &mut written).await?;
@@ -98,6 +139,7 @@ pub async fn write(
 struct Group<'a> {
     of: Vec<(&'a Facts, &'a Verdict)>,
     tasks: Vec<NewTask>,
+    runs: Vec<RunToStart<'a>>,
 }
 
 impl<'a> Group<'a> {
@@ -107,9 +149,11 @@ impl<'a> Group<'a> {
             .iter()
             .filter_map(|verdict| Some((*by_id.get(&verdict.schedule)?, verdict)))
             .collect();
-        let mut tasks = Vec::new();
+        let (mut tasks, mut runs) = (Vec::new(), Vec::new());
         for (facts, verdict) in &of {
-            let Some(template) = &verdict.template else { continue };
+            runs.extend(runs_of(facts, verdict));
+            let template = verdict.template.as_ref().and_then(|template| template.task());
+            let Some(template) = template else { continue };
             for row in &verdict.rows {
                 let maker = Maker {
                     tenant: facts.due.tenant,
@@ -119,12 +163,12 @@ impl<'a> Group<'a> {
                     template,
                     key_id: &facts.created_by,
                 };
-                if let Some(id) = row.task {
+                if let Some(id) = row.made.and_then(Made::task) {
                     tasks.push(task(maker, id, row.due_at, row.delay));
                 }
             }
         }
-        Ok(Self { of, tasks })
+        Ok(Self { of, tasks, runs })
     }
 
     async fn write(
@@ -136,28 +180,28 @@ impl<'a> Group<'a> {
         if self.of.is_empty() {
             return Ok(());
         }
-        let cancel: Vec<(TenantId, TaskId)> = self
-            .of
-            .iter()
-            .flat_map(|(facts, verdict)| {
-                verdict.cancel.iter().map(|task| (facts.due.tenant, *task))
-            })
-            .collect();
-        if !cancel.is_empty() {
-            written.asked_to_stop = cancel_requested_in(tx, &cancel, grace).await? > 0;
+        let (tasks, runs) = self.to_cancel();
+        if !tasks.is_empty() {
+            written.asked_to_stop = cancel_requested_in(tx, &tasks, grace).await? > 0;
+        }
+        if !runs.is_empty() {
+            written.runs_changed = replaced_in(tx, &runs).await? > 0;
         }
         let at = self.ledger(tx).await?;
         let rows = self.of.iter().map(|(_, verdict)| verdict.rows.len()).sum::<usize>();
         if at.len() < rows {
             self.tasks.retain(|task| at.contains_key(&task.id.uuid()));
+            self.runs.retain(|one| at.contains_key(&one.run.id.uuid()));
         }
         let refused = submit(tx, &self.tasks).await?;
+        start(tx, &self.runs).await?;
+        written.runs_changed |= !self.runs.is_empty();
         self.refuse(tx, &refused).await?;
         self.count_ends(tx, &refused).await?;
         self.forget(tx).await?;
         for (facts, verdict) in &self.of {
-            written.rows.extend(verdict.rows.iter().map(|row| match row.task {
-                Some(task) if refused.contains_key(&task) => Outcome::SkippedOverlap,
+            written.rows.extend(verdict.rows.iter().map(|row| match row.made {
+                Some(Made::Task(task)) if refused.contains_key(&task) => Outcome::SkippedOverlap,
                 _ => row.outcome,
             }));
             written.next.extend(verdict.next.map(|(due_at, fire_at)| Due {
@@ -171,7 +215,21 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Writes the ledger and the next due times. The new rows, by the task (or else the schedule) they name, and when they were written.
+    /// The tasks and the runs that are to stop, each with its tenant.
+    fn to_cancel(&self) -> (Vec<(TenantId, TaskId)>, Vec<(TenantId, WorkflowRunId)>) {
+        let all = || {
+            let of = self.of.iter();
+            of.flat_map(|(facts, verdict)| {
+                verdict.cancel.iter().map(|made| (facts.due.tenant, *made))
+            })
+        };
+        let tasks = all().filter_map(|(tenant, made)| Some((tenant, made.task()?))).collect();
+        let runs = all().filter_map(|(tenant, made)| Some((tenant, made.run()?))).collect();
+        (tasks, runs)
+    }
+
+    /// Writes the ledger and the next due times. The new rows, by the task or run (or else the schedule) they name, and when they were
+    /// written.
     async fn ledger(&self, tx: &mut PgConnection) -> Result<HashMap<Uuid, Timestamp>, StoreError> {
         let rows: Vec<(&Facts, &Verdict, &VerdictRow)> = self
             .of
@@ -183,26 +241,32 @@ impl<'a> Group<'a> {
         let due: Vec<_> = rows.iter().map(|(.., row)| row.due_at).collect();
         let outcomes: Vec<_> =
             rows.iter().map(|(.., row)| row.outcome.as_str().to_owned()).collect();
-        let tasks: Vec<_> = rows.iter().map(|(.., row)| row.task.map(|id| id.uuid())).collect();
+        let id_of = |id: fn(Made) -> Option<Uuid>| -> Vec<Option<Uuid>> {
+            rows.iter().map(|(.., row)| row.made.and_then(id)).collect()
+        };
+        let tasks = id_of(|made| made.task().map(TaskId::uuid));
+        let runs = id_of(|made| made.run().map(WorkflowRunId::uuid));
+        let details: Vec<_> = rows.iter().map(|(.., row)| row.detail.clone()).collect();
         let versions: Vec<_> = rows.iter().map(|(_, of, _)| of.version).collect();
         let moves = Moves::of(&self.of);
         let query = sqlx::query!(
             r#"with moved as (
                     update schedule s set due_at = i.due_at, fire_at = i.fire_at, fires = i.fires, awaits = i.awaits,
-                        recent = i.recent::uuid[], tzdb = $15,
+                        recent = i.recent::uuid[], recent_runs = i.recent_runs::uuid[], tzdb = $15,
                         ended_at = case when i.due_at is null and i.awaits is null then clock_timestamp() end
                     from unnest($7::uuid[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::bigint[], $12::uuid[],
-                        $13::text[], $14::bigint[]) as i(id, was, due_at, fire_at, fires, awaits, recent, version)
+                        $13::text[], $14::bigint[], $16::text[]) as i(id, was, due_at, fire_at, fires, awaits, recent, version, recent_runs)
                     where s.id = any (array[i.id]) and s.due_at = i.was and s.version = i.version
                 ), told as (
-                    insert into schedule_fire (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version)
-                    select r.tenant_id, r.schedule_id, r.due_at, r.outcome, 'scheduled', clock_timestamp(), r.task_id, r.version
-                    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::bigint[])
-                        as r(tenant_id, schedule_id, due_at, outcome, task_id, version)
+                    insert into schedule_fire (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version, run_id, detail)
+                    select r.tenant_id, r.schedule_id, r.due_at, r.outcome, 'scheduled', clock_timestamp(), r.task_id, r.version, r.run_id,
+                        r.detail
+                    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::bigint[], $17::uuid[], $18::text[])
+                        as r(tenant_id, schedule_id, due_at, outcome, task_id, version, run_id, detail)
                     on conflict do nothing
-                    returning schedule_id, task_id, fired_at
+                    returning schedule_id, task_id, run_id, fired_at
                 )
-                select coalesce(task_id, schedule_id) as "id!", fired_at as "fired_at!" from told"#,
+                select coalesce(task_id, run_id, schedule_id) as "id!", fired_at as "fired_at!" from told"#,
             &tenants,
             &schedules,
             &due,
@@ -217,7 +281,10 @@ impl<'a> Group<'a> {
             &moves.awaits as &[Option<Uuid>],
             &moves.recent,
             &moves.versions,
-            domain::schedule::rules_version()
+            domain::schedule::rules_version(),
+            &moves.recent_runs,
+            &runs as &[Option<Uuid>],
+            &details as &[Option<String>]
         );
         let rows = named("fire.ledger", query.fetch_all(tx)).await?;
         Ok(rows.into_iter().map(|row| (row.id, row.fired_at)).collect())
@@ -274,7 +341,9 @@ impl<'a> Group<'a> {
             .of
             .iter()
             .filter(|(facts, _)| facts.counts_ends)
-            .flat_map(|(facts, verdict)| verdict.rows.iter().map(move |row| (facts.due, row.task)))
+            .flat_map(|(facts, verdict)| {
+                verdict.rows.iter().map(move |row| (facts.due, row.made.and_then(Made::task)))
+            })
             .filter_map(|(due, task)| Some((due, task.filter(|task| stored.contains(task))?)))
             .collect();
         count_ends_of(tx, &made).await
@@ -291,7 +360,7 @@ impl<'a> Group<'a> {
         }
         let of = |task: TaskId| {
             self.of.iter().find_map(|(facts, verdict)| {
-                let row = verdict.rows.iter().find(|row| row.task == Some(task))?;
+                let row = verdict.rows.iter().find(|row| row.made == Some(Made::Task(task)))?;
                 Some((facts.due.tenant.uuid(), facts.due.schedule.uuid(), row.due_at))
             })
         };
@@ -301,6 +370,23 @@ impl<'a> Group<'a> {
             .collect();
         skipped(tx, &rows).await
     }
+}
+
+/// The runs that due times of a schedule start.
+fn runs_of<'a>(
+    facts: &'a Facts,
+    verdict: &'a Verdict,
+) -> impl Iterator<Item = RunToStart<'a>> + 'a {
+    let started = verdict.runs.as_ref().into_iter().flat_map(move |of| {
+        let ids = verdict.rows.iter().filter_map(|row| Some((row.made?.run()?, row.due_at)));
+        ids.map(move |(id, due_at)| (of, id, due_at))
+    });
+    started.map(move |(of, id, due_at)| {
+        let name = facts.name.clone();
+        let fired = FiredBy { schedule: facts.due.schedule, name, due_at };
+        let of_run = of.run_of(facts.due.tenant, &facts.created_by, fired);
+        RunToStart { run: NewRun::of_fire(id, of_run, facts.counts_ends), of }
+    })
 }
 
 /// A row of the ledger, and what is to be noted of it: its tenant, its schedule, its due time.
@@ -354,6 +440,7 @@ struct Moves {
     fires: Vec<i64>,
     awaits: Vec<Option<Uuid>>,
     recent: Vec<String>,
+    recent_runs: Vec<String>,
     versions: Vec<i64>,
 }
 
@@ -369,16 +456,24 @@ impl Moves {
                 .iter()
                 .map(|(_, of)| i64::try_from(of.fires).unwrap_or(i64::MAX))
                 .collect(),
-            awaits: group.iter().map(|(_, of)| of.awaits.map(|task| task.uuid())).collect(),
-            recent: group.iter().map(|(facts, of)| recent(facts, of)).collect(),
+            awaits: group.iter().map(|(_, of)| of.awaits.map(Made::uuid)).collect(),
+            recent: group
+                .iter()
+                .map(|(facts, of)| recent(facts, of, |made| made.task().map(TaskId::uuid)))
+                .collect(),
+            recent_runs: group
+                .iter()
+                .map(|(facts, of)| recent(facts, of, |made| made.run().map(WorkflowRunId::uuid)))
+                .collect(),
             versions: group.iter().map(|(facts, _)| facts.version).collect(),
         }
     }
 }
 
-/// The tasks that a schedule has made last, as the text of an array.
-fn recent(facts: &Facts, verdict: &Verdict) -> String {
-    let made = verdict.rows.iter().filter_map(|row| row.task.as_ref());
-    let all: Vec<_> = facts.live.iter().chain(made).map(|task| task.uuid().to_string()).collect();
+/// What a schedule has made last, of the kind that has an `id`, as the text of an array.
+fn recent(facts: &Facts, verdict: &Verdict, id: fn(Made) -> Option<Uuid>) -> String {
+    let made = verdict.rows.iter().filter_map(|row| row.made);
+    let all = facts.live.iter().copied().chain(made).filter_map(id);
+    let all: Vec<_> = all.map(|id| id.to_string()).collect();
     format!("{{{}}}", all[all.len().saturating_sub(MOST_RECENT)..].join(","))
 }

@@ -35,7 +35,7 @@ pub struct Backfill {
 pub struct BackfillPlan {
     /// Due times of the range.
     pub due: u32,
-    /// Those among them that have made no task, and will.
+    /// Those among them that have made nothing, and will.
     pub to_fire: u32,
     /// The first and the last of these.
     pub span: Option<(Timestamp, Timestamp)>,
@@ -134,7 +134,7 @@ async fn due_between(
     low_priority::spawn(find).await.map_err(|_| StoreError::Busy)
 }
 
-/// Those of `due` that have made a task.
+/// Those of `due` that have made a task or started a run.
 async fn fired(
     tx: &mut PgConnection,
     schedule: &ScheduleRecord,
@@ -144,7 +144,8 @@ async fn fired(
         r#"select f.due_at as "due_at!" from unnest($3::timestamptz[]) as i(due_at)
             cross join lateral (
                 select o.due_at from schedule_fire o
-                where o.tenant_id = $1 and o.schedule_id = $2 and o.due_at = i.due_at and o.task_id is not null limit 1) f"#,
+                where o.tenant_id = $1 and o.schedule_id = $2 and o.due_at = i.due_at
+                    and (o.task_id is not null or o.run_id is not null) limit 1) f"#,
         schedule.tenant.uuid(),
         schedule.id.uuid(),
         due

@@ -5,7 +5,7 @@ use super::record::{FireKind, FireRecord, read_text};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{MOST_READ, PageOf, StoreError, TenantScope};
-use domain::id::{ScheduleId, TaskId};
+use domain::id::{ScheduleId, TaskId, WorkflowRunId};
 use domain::schedule::Outcome;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
@@ -35,7 +35,7 @@ pub async fn fires(
     let bound = bound(&mut tx, (scope, id), filter).await?;
     let outcomes: Vec<_> = filter.outcomes.iter().map(|one| one.as_str().to_owned()).collect();
     let query = sqlx::query!(
-        "select due_at, outcome, kind, fired_at, task_id, version, detail from schedule_fire
+        "select due_at, outcome, kind, fired_at, task_id, run_id, version, detail from schedule_fire
             where tenant_id = $1 and schedule_id = $2 and ($3::timestamptz is null or due_at < $3)
                 and (cardinality($4::text[]) = 0 or outcome = any ($4)) and ($6::timestamptz is null or due_at >= $6)
             order by due_at desc limit $5",
@@ -54,6 +54,7 @@ pub async fn fires(
             kind: read_text::<FireKind>("kind", id, &row.kind)?,
             fired_at: row.fired_at,
             task: row.task_id.map(TaskId),
+            run: row.run_id.map(WorkflowRunId),
             version: row.version,
             detail: row.detail,
         })

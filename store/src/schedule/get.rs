@@ -18,7 +18,7 @@ pub async fn get(
     let query = sqlx::query_as!(
         ScheduleRow,
         "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
-            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
+            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, recent_runs, awaits, tzdb, ended_at,
             pause_after_failures, failures_in_row, timing_since, has_spans
             from schedule where tenant_id = $1 and name = $2",
         scope.tenant().uuid(),

@@ -30,7 +30,7 @@ pub async fn list(
     let query = sqlx::query_as!(
         ScheduleRow,
         "select p.tenant_id, p.id, p.name, p.version, p.timing, p.template, p.overlap, p.misfire, p.created_at, p.updated_at, p.created_by,
-            p.paused_at, p.paused_by, p.paused_because, p.due_at, p.fire_at, p.fires, p.recent, p.awaits, p.tzdb, p.ended_at,
+            p.paused_at, p.paused_by, p.paused_because, p.due_at, p.fire_at, p.fires, p.recent, p.recent_runs, p.awaits, p.tzdb, p.ended_at,
             p.pause_after_failures, p.failures_in_row, p.timing_since, p.has_spans
             from (select q.*, sum(octet_length(q.timing) + octet_length(q.template)) over (order by q.name rows unbounded preceding)
                     - octet_length(q.timing) - octet_length(q.template) as before

@@ -18,7 +18,7 @@ pub(super) async fn lock(
     let query = sqlx::query_as!(
         ScheduleRow,
         "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
-            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
+            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, recent_runs, awaits, tzdb, ended_at,
             pause_after_failures, failures_in_row, timing_since, has_spans
             from schedule where tenant_id = $1 and name = $2 for no key update",
         scope.tenant().uuid(),
@@ -59,12 +59,14 @@ pub(super) async fn lock_to_edit(
 ) -> Result<Option<(ScheduleRecord, Timestamp)>, StoreError> {
     let Some(mut record) = lock(&mut *tx, scope, name).await? else { return Ok(None) };
     let at = now(&mut *tx).await?;
-    let Some(task) = record.awaits else { return Ok(Some((record, at))) };
+    let Some(made) = record.awaits else { return Ok(Some((record, at))) };
     let query = sqlx::query_scalar!(
-        r#"select h.finished_at as "finished_at!" from task_history h
-            where h.tenant_id = $1 and h.id = $2 and not exists (select from task k where k.tenant_id = $1 and k.id = $2) limit 1"#,
+        r#"(select h.finished_at as "finished_at!" from task_history h
+                where h.tenant_id = $1 and h.id = $2 and not exists (select from task k where k.tenant_id = $1 and k.id = $2) limit 1)
+            union all
+            (select r.finished_at from workflow_run r where r.tenant_id = $1 and r.id = $2 and r.finished_at is not null limit 1)"#,
         scope.tenant().uuid(),
-        task.uuid()
+        made
     );
     let ended = named("schedule.awaited", query.fetch_all(&mut *tx)).await?.pop();
     let reckoner = reckoner(record.id, &record.timing, record.created_at)?;

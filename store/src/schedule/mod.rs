@@ -1,4 +1,4 @@
-//! Schedules: what decides when tasks are made, and the ledger of every due time.
+//! Schedules: what decides when tasks are made and runs started, and the ledger of every due time.
 //!
 //! A schedule's row knows its next due time; the transaction that writes what became of it writes the task and the one after that
 //! too. Whoever changes a schedule locks its row, and so does whoever fires it: what an answer told is so for every fire after it.
@@ -35,4 +35,4 @@ pub use record::{
 };
 pub use resume::resume;
 pub use span::{TimingVersion, sources};
-pub use trigger::{Trigger, TriggerAnswer, trigger};
+pub use trigger::{Trigger, TriggerAnswer, TriggerRun, trigger, trigger_run};

@@ -10,10 +10,11 @@ use super::span;
 use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
+use crate::workflow::keep;
 use crate::{StoreError, TenantScope};
 use domain::audit::ActorId;
 use domain::id::ScheduleId;
-use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing, rules_version};
+use domain::schedule::{FireTemplate, Misfire, Overlap, Timing, rules_version};
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 
@@ -25,7 +26,7 @@ pub struct PutSchedule {
     /// What decides when.
     pub timing: Timing,
     /// What a fire makes.
-    pub template: TaskTemplate,
+    pub template: FireTemplate,
     /// What is done while an earlier task of it lives.
     pub overlap: Overlap,
     /// What is done with due times that were not fired in time.
@@ -61,6 +62,8 @@ pub enum PutAnswer {
     },
     /// It has no due time from now on.
     NeverFires,
+    /// The tenant has no workflow of the name whose runs it is to start.
+    UnknownWorkflow,
 }
 
 /// Stores `schedule`. Its next due time is the first after now. Wake the shards' owners (`Topic::ShardOwner`) when it is `Created`
@@ -86,6 +89,11 @@ pub async fn put(
         let version = found.as_ref().map(|(stored, _)| stored.version);
         if schedule.if_version.is_some_and(|wanted| wanted != version.unwrap_or(0)) {
             return Ok(PutAnswer::VersionMismatch { version });
+        }
+        if let Some(start) = schedule.template.workflow()
+            && !keep(&mut tx, scope, &start.workflow).await?
+        {
+            return Ok(PutAnswer::UnknownWorkflow);
         }
         let answer = match found {
             Some((stored, at)) => update(&mut tx, scope, (stored, at), schedule).await?,
@@ -160,6 +168,7 @@ async fn create(
         next_fire_at: Some(coming.fire_at),
         fires: 0,
         recent: Vec::new(),
+        recent_runs: Vec::new(),
         awaits: None,
         tzdb: rules_version().to_owned(),
         ended_at: None,
@@ -180,8 +189,8 @@ async fn insert(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
     let paused = record.paused.as_ref();
     let query = sqlx::query!(
         "insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, updated_at, created_by,
-                paused_at, paused_by, due_at, fire_at, tzdb, pause_after_failures, shard)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $16, (
+                paused_at, paused_by, due_at, fire_at, tzdb, pause_after_failures, workflow, shard)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $16, $17, (
                 select h.shard from schedule_shard h where h.open order by h.shard
                     limit 1 offset $15::bigint % (select count(*) from schedule_shard o where o.open)))",
         record.id.uuid(),
@@ -199,7 +208,8 @@ async fn insert(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
         record.next_fire_at,
         record.tzdb,
         dealt(record.id),
-        record.pause_after_failures.map(|enough| i32::try_from(enough).unwrap_or(i32::MAX))
+        record.pause_after_failures.map(|enough| i32::try_from(enough).unwrap_or(i32::MAX)),
+        record.template.workflow().map(|start| start.workflow.as_str())
     );
     match named("schedule.insert", query.execute(tx)).await {
         Err(error) if error.sqlstate().as_deref() == Some("23505") => Err(StoreError::Contended),
@@ -219,7 +229,7 @@ async fn update(
     new: &PutSchedule,
 ) -> Result<PutAnswer, StoreError> {
     let before = stored.audit_value();
-    let runs_other = stored.template.run != new.template.run;
+    let hidden = hidden_change(&stored.template, &new.template);
     let mut record = stored;
     let pauses = new.paused.is_some_and(|paused| paused != record.paused.is_some());
     if pauses {
@@ -253,13 +263,29 @@ async fn update(
         change(&mut *tx, &record).await?;
     }
     let mut after = record.audit_value();
-    // What it runs is not shown, but that it is another thing now is.
-    if runs_other {
-        after["task"]["run_changed"] = true.into();
+    if let Some((of, what)) = hidden {
+        after[of][what] = true.into();
     }
     let act = Act::new(AuditAction::SchedulePut, &record.name).from(before).to(after);
     audit::record(&mut *tx, scope, act).await?;
     Ok(PutAnswer::Updated(Box::new(record)))
+}
+
+/// What changes that the audit does not show: what a task runs, or the input of runs. That it is another thing now is shown.
+fn hidden_change(
+    before: &FireTemplate,
+    after: &FireTemplate,
+) -> Option<(&'static str, &'static str)> {
+    match (before, after) {
+        (FireTemplate::Task(before), FireTemplate::Task(after)) => {
+            (before.run != after.run).then_some(("task", "run_changed"))
+        }
+        (FireTemplate::Workflow(before), FireTemplate::Workflow(after)) => {
+            (before.input != after.input).then_some(("workflow", "input_changed"))
+        }
+        (FireTemplate::Task(_), FireTemplate::Workflow(_))
+        | (FireTemplate::Workflow(_), FireTemplate::Task(_)) => None,
+    }
 }
 
 /// Gives `record` its new timing from `at` on; false where it would have no due time any more. What has come already comes from the
@@ -293,7 +319,7 @@ async fn retime(
 async fn change(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "update schedule set timing = $2, template = $3, overlap = $4, misfire = $5, due_at = $6, fire_at = $7, awaits = $8,
-                tzdb = $9, ended_at = $10, pause_after_failures = $11, told_missed = null, timing_since = $12
+                tzdb = $9, ended_at = $10, pause_after_failures = $11, told_missed = null, timing_since = $12, workflow = $13
             where id = $1",
         record.id.uuid(),
         write_json("timing", &record.timing)?,
@@ -302,11 +328,12 @@ async fn change(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
         write_json("misfire", &record.misfire)?,
         record.next_at,
         record.next_fire_at,
-        record.awaits.map(|task| task.uuid()),
+        record.awaits,
         record.tzdb,
         record.ended_at,
         record.pause_after_failures.map(|enough| i32::try_from(enough).unwrap_or(i32::MAX)),
-        record.timing_since
+        record.timing_since,
+        record.template.workflow().map(|start| start.workflow.as_str())
     );
     named("schedule.change", query.execute(tx)).await.map(|_| ())
 }

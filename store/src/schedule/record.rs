@@ -3,8 +3,8 @@
 use crate::StoreError;
 use crate::statement::RowCount;
 use domain::audit::ActorId;
-use domain::id::{ScheduleId, TaskId, TenantId};
-use domain::schedule::{Coming, Misfire, Outcome, Overlap, TaskTemplate, Timing};
+use domain::id::{ScheduleId, TaskId, TenantId, WorkflowRunId};
+use domain::schedule::{Coming, FireTemplate, Misfire, Outcome, Overlap, Timing};
 use domain::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,7 +26,7 @@ pub struct ScheduleRecord {
     /// What decides when.
     pub timing: Timing,
     /// What a fire makes.
-    pub template: TaskTemplate,
+    pub template: FireTemplate,
     /// What is done while an earlier task of it lives.
     pub overlap: Overlap,
     /// What is done with due times that were not fired in time.
@@ -51,8 +51,10 @@ pub struct ScheduleRecord {
     pub fires: u64,
     /// Its latest tasks, the live ones at the last fire and those made since; some may have ended.
     pub recent: Vec<TaskId>,
-    /// The task after whose end its next due time counts.
-    pub awaits: Option<TaskId>,
+    /// The same of its workflow runs.
+    pub recent_runs: Vec<WorkflowRunId>,
+    /// The task or the run after whose end its next due time counts, as it is stored.
+    pub awaits: Option<Uuid>,
     /// The version of the rules by which the next due time was found; see [`domain::schedule::rules_version`].
     pub tzdb: String,
     /// When it was found to have no due time any more.
@@ -123,6 +125,8 @@ pub struct FireRecord {
     pub fired_at: Timestamp,
     /// The task it made.
     pub task: Option<TaskId>,
+    /// The workflow run it started.
+    pub run: Option<WorkflowRunId>,
     /// The schedule's version then.
     pub version: i64,
     /// More on the outcome, for people.
@@ -149,6 +153,7 @@ pub(super) struct ScheduleRow {
     pub fire_at: Option<Timestamp>,
     pub fires: i64,
     pub recent: Vec<Uuid>,
+    pub recent_runs: Vec<Uuid>,
     pub awaits: Option<Uuid>,
     pub tzdb: String,
     pub ended_at: Option<Timestamp>,
@@ -190,7 +195,8 @@ impl TryFrom<ScheduleRow> for ScheduleRecord {
             next_fire_at: row.fire_at,
             fires: row.fires.unsigned_abs(),
             recent: row.recent.into_iter().map(TaskId).collect(),
-            awaits: row.awaits.map(TaskId),
+            recent_runs: row.recent_runs.into_iter().map(WorkflowRunId).collect(),
+            awaits: row.awaits,
             tzdb: row.tzdb,
             ended_at: row.ended_at,
             pause_after_failures: row.pause_after_failures.map(i32::unsigned_abs),
@@ -217,12 +223,12 @@ pub fn read_json<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|_| malformed(what, id, text))
 }
 
-/// Reads the template of schedule `id`, to make tasks of it.
+/// Reads the template of schedule `id`, to make tasks or runs of it.
 ///
 /// # Errors
 /// When another version wrote it, or the database would refuse its tasks.
-pub fn read_template(id: ScheduleId, text: &str) -> Result<TaskTemplate, StoreError> {
-    let template: TaskTemplate = read_json("template", id, text)?;
+pub fn read_template(id: ScheduleId, text: &str) -> Result<FireTemplate, StoreError> {
+    let template: FireTemplate = read_json("template", id, text)?;
     if template.is_in_range() { Ok(template) } else { Err(malformed("template", id, text)) }
 }
 
@@ -261,18 +267,23 @@ impl ScheduleRecord {
         Some(Coming { fire_at, due_at })
     }
 
-    /// What the audit shows of one. Not what its task runs: that may hold what only its owner may see.
+    /// What the audit shows of one. Not what its task runs, nor the input of its runs: that may hold what only its owner may see.
     pub(super) fn audit_value(&self) -> Value {
-        let mut task = serde_json::to_value(&self.template).unwrap_or_default();
-        task["run"] = Value::from(self.template.run.driver());
-        json!({
+        let mut value = json!({
             "version": self.version,
             "timing": self.timing,
-            "task": task,
             "overlap": self.overlap,
             "misfire": self.misfire,
             "pause_after_failures": self.pause_after_failures,
             "paused": self.paused.is_some(),
-        })
+        });
+        match &self.template {
+            FireTemplate::Task(template) => {
+                value["task"] = serde_json::to_value(template).unwrap_or_default();
+                value["task"]["run"] = Value::from(template.run.driver());
+            }
+            FireTemplate::Workflow(start) => value["workflow"] = json!({"name": start.workflow}),
+        }
+        value
     }
 }

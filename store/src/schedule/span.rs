@@ -61,8 +61,10 @@ async fn insert(
 ) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "with kept as (
-                insert into schedule_span (schedule_id, version, tenant_id, until, timing_since, timing, template, overlap, misfire, paused)
-                select s.id, s.version, s.tenant_id, $2, s.timing_since, s.timing, s.template, s.overlap, s.misfire, s.paused_at is not null
+                insert into schedule_span (schedule_id, version, tenant_id, until, timing_since, timing, template, overlap, misfire, paused,
+                    workflow)
+                select s.id, s.version, s.tenant_id, $2, s.timing_since, s.timing, s.template, s.overlap, s.misfire, s.paused_at is not null,
+                    s.workflow
                 from schedule s where s.id = $1
             )
             update schedule set has_spans = true where id = $1",

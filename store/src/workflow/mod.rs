@@ -14,5 +14,6 @@ pub use approval::{ApprovalAnswer, Decision, decide};
 pub use definition::{
     DeleteAnswer, PutAnswer, PutWorkflow, WorkflowRecord, delete, get, list, put,
 };
+pub(crate) use definition::{keep, read_plan};
 pub use held::{HeldByTenant, held};
 pub use signal::{SentSignal, SignalAnswer, forget_expired_signals, send_signal};

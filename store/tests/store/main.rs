@@ -40,6 +40,7 @@ mod rates;
 mod reading;
 mod results;
 mod roles;
+mod schedule_runs;
 mod schedule_tasks;
 mod schedules;
 mod selection;

@@ -200,10 +200,16 @@ fn large(node: &Value) -> Option<&'static str> {
 /// What is wrong with a plan, node by node. `bitmap` nodes are judged by their index scan below.
 fn wrongs(node: &Value, wrong: &mut Vec<String>) {
     let kind = node["Node Type"].as_str().unwrap();
-    // There are a handful of pools, and all that is in the others is leased, to be released, or to be stopped, now.
-    let few = ["pool_pkey", "task_by_session", "task_release_by_age", "workflow_run_stopped"]
-        .iter()
-        .any(|index| node["Index Name"] == *index);
+    // There are a handful of pools, and all that is in the others is leased, to be released, to be stopped, or to be counted, now.
+    let few = [
+        "pool_pkey",
+        "task_by_session",
+        "task_release_by_age",
+        "workflow_run_stopped",
+        "workflow_run_counted",
+    ]
+    .iter()
+    .any(|index| node["Index Name"] == *index);
     if let Some(table) = large(node) {
         let condition = node["Index Cond"].as_str().unwrap_or_default();
         match kind {

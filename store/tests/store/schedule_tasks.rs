@@ -2,6 +2,7 @@
 
 use crate::support::{Firing, Leader, Owned, World, ended, new_schedule, new_task};
 use domain::id::{NodeId, ScheduleId, TaskId, TenantId};
+use domain::schedule::Made;
 use domain::task::{Event, State};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -198,7 +199,7 @@ async fn the_last_of_enough_failures_in_a_row_pauses_its_schedule_once_and_says_
             tenant,
             name: "weak".to_owned(),
             failures: 3,
-            last: made
+            last: Made::Task(made)
         }]
     );
     let record = get().await;
@@ -237,5 +238,5 @@ async fn many_that_end_at_once_are_counted_in_the_order_in_which_they_ended() {
     end(&world, by, &tasks[4..], Event::AttemptsExhausted).await;
     let paused = count(&world).await;
     assert_eq!(paused.len(), 1);
-    assert_eq!((paused[0].failures, paused[0].last), (4, tasks[7].1));
+    assert_eq!((paused[0].failures, paused[0].last), (4, Made::Task(tasks[7].1)));
 }

@@ -5,7 +5,7 @@ use domain::audit::By;
 use domain::epoch::Epoch;
 use domain::id::{PlanName, ScheduleId, TaskId, TenantId};
 use domain::plan::PlanLimits;
-use domain::schedule::{Outcome, Overlap, Spec, Timing};
+use domain::schedule::{Made, Outcome, Overlap, Spec, TaskTemplate, Timing};
 use domain::task::{NoopRun, Run, State};
 use domain::time::Timestamp;
 use std::sync::Arc;
@@ -80,8 +80,10 @@ async fn the_same_put_again_changes_nothing_and_another_is_a_new_version() {
     assert_eq!(schedule::get(&world.api, &scope, "weekly").await.unwrap(), None);
     let audited = "select count(*) from audit where action = 'schedule.put'";
     assert_eq!(world.number(audited).await, 2, "what changed nothing is not told");
-    other.template.run = Run::Noop(NoopRun { sleep: Duration::from_secs(77) });
-    other.template.execution_cap = Duration::from_secs(7);
+    let mut longer = template();
+    longer.run = Run::Noop(NoopRun { sleep: Duration::from_secs(77) });
+    longer.execution_cap = Duration::from_secs(7);
+    other.template = longer.into();
     assert!(matches!(
         schedule::put(&world.api, &scope, &other).await.unwrap(),
         PutAnswer::Updated(_)
@@ -89,7 +91,7 @@ async fn the_same_put_again_changes_nothing_and_another_is_a_new_version() {
     let told = "select concat_ws(' ', before->'task'->>'execution_cap', after->'task'->>'execution_cap', after->'task'->>'run',
             after->'task'->>'run_changed', before->>'version', after->>'version', position('1m17s' in after::text) > 0)
         from audit where action = 'schedule.put' order by id desc limit 1";
-    let caps = format!("{} 7s", domain::time::format_duration(first.template.execution_cap));
+    let caps = format!("{} 7s", domain::time::format_duration(template().execution_cap));
     assert_eq!(world.text(told).await.unwrap(), format!("{caps} noop true 2 3 f"));
 }
 
@@ -309,7 +311,7 @@ async fn who_fires_sees_the_pause_that_was_told() {
         .fire_by(&world, &all, |facts| {
             assert!(facts.paused);
             let mut verdict = once(facts, MINUTE, TaskId::fresh());
-            (verdict.rows[0].outcome, verdict.rows[0].task) = (Outcome::Paused, None);
+            (verdict.rows[0].outcome, verdict.rows[0].made) = (Outcome::Paused, None);
             verdict
         })
         .await
@@ -378,7 +380,7 @@ async fn a_unique_key_that_is_held_makes_no_task_and_the_ledger_says_so() {
     let tenant = world.tenant().await;
     let scope = TenantScope::of_role(tenant);
     let mut unique = new_schedule("s");
-    unique.template.unique_key = Some("one".to_owned());
+    unique.template = TaskTemplate { unique_key: Some("one".to_owned()), ..template() }.into();
     let PutAnswer::Created(record) = schedule::put(&world.api, &scope, &unique).await.unwrap()
     else {
         panic!("it is new")
@@ -424,13 +426,13 @@ async fn what_overlaps_is_cancelled_in_the_same_breath() {
             .await
             .unwrap();
         assert_eq!((written.rows.len(), written.asked_to_stop), (1, false));
-        seen = vec![task];
+        seen = vec![Made::Task(task)];
     }
     assert_eq!(
         world.number("select count(*) from task_history where state = 'cancelled'").await,
         2
     );
-    assert_eq!(world.state(seen[0]).await, Some(State::Ready));
+    assert_eq!(world.state(seen[0].task().unwrap()).await, Some(State::Ready));
     world.check_promises(3).await;
 }
 
@@ -547,7 +549,7 @@ async fn a_purge_takes_a_tenants_schedules_and_their_ledger_and_nobody_elses() {
     firing
         .fire_by(&world, &all, |facts| {
             let mut verdict = once(facts, MINUTE, TaskId::fresh());
-            (verdict.rows[0].outcome, verdict.rows[0].task) = (Outcome::Suspended, None);
+            (verdict.rows[0].outcome, verdict.rows[0].made) = (Outcome::Suspended, None);
             verdict
         })
         .await
@@ -593,7 +595,7 @@ async fn an_edit_keeps_a_due_time_that_has_come() {
     edit.timing = Timing::of(vec![Spec::Cron("0 5 * * *".to_owned())]);
     let next = put(edit.clone()).await.next_at.unwrap();
     assert_eq!(next.format("%H:%M:%S").to_string(), "05:00:00", "what has not come is found anew");
-    edit.template = domain::schedule::TaskTemplate { name: None, ..template() };
+    edit.template = TaskTemplate { name: None, ..template() }.into();
     assert_eq!(
         put(edit.clone()).await.next_at,
         Some(next),

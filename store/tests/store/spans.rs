@@ -1,9 +1,9 @@
 //! What is kept of a schedule before an edit, for due times that had come by then.
 
-use crate::support::{Firing, World, log_in, new_schedule, once};
+use crate::support::{Firing, World, log_in, new_schedule, once, template};
 use domain::audit::By;
 use domain::id::{ScheduleId, TaskId, TenantId};
-use domain::schedule::{Overlap, Spec, Timing};
+use domain::schedule::{Overlap, Spec, TaskTemplate, Timing};
 use domain::tenant::TenantState;
 use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
@@ -44,7 +44,7 @@ async fn an_edit_keeps_the_version_by_which_something_came_until_that_has_its_ro
     let made = put(&world, tenant, &new_schedule("s")).await;
     let firing = Firing::begin(&world, TERM).await;
     let mut edit = new_schedule("s");
-    edit.template.name = Some("second".to_owned());
+    edit.template = TaskTemplate { name: Some("second".to_owned()), ..template() }.into();
     put(&world, tenant, &edit).await;
     assert_eq!(spans(&world, made.id).await, 0, "nothing had come");
     world.make_due(made.id, 5).await;

@@ -2,7 +2,7 @@
 //!
 //! Asking twice does no harm: due times that have made a task by then are not among those that will.
 
-use super::place::{name_in_path, no_such_schedule, unavailable};
+use super::place::{name_in_path, no_such_schedule, run_now, unavailable};
 use crate::answer::Answer;
 use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -12,6 +12,7 @@ use crate::task::{Findings, read, usable};
 use api_types::ScheduleBackfillPlan;
 use api_types::request::{Given, ScheduleBackfill};
 use bus::Topic;
+use domain::schedule::FireTemplate;
 use domain::time::Timestamp;
 use runtime::clock::wall;
 use store::schedule::{Backfill, BackfillAnswer, BackfillPlan, MOST_BACKFILLED};
@@ -23,7 +24,7 @@ const RATES: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Fire the due times of a past range that created no task",
+    summary: "Fire the due times of a past range that created no task and started no run",
     description: "Works for paused schedules and ignores the overlap policy. At most 10000 due times, and one backfill per schedule \
                   at a time.",
     request: Some("ScheduleBackfill"),
@@ -63,10 +64,16 @@ async fn begin(
     let (db, scope) = (&call.state.api, call.scope());
     let key_id = call.caller.actor().to_string();
     let found = store::schedule::get(db, &scope, name).await?.ok_or_else(no_such_schedule)?;
-    let (pools, pool) = (call.state.pools.current().await?, &found.template.pool);
-    // A pool that is not its tenant's later on makes it wait.
-    if usable(&pools, call.caller.pool_user(), pool.as_str()).is_none() {
-        return Err(unavailable(pool));
+    // What cannot be made later on makes it wait.
+    match &found.template {
+        FireTemplate::Task(task) => {
+            let pool = &task.pool;
+            let pools = call.state.pools.current().await?;
+            if usable(&pools, call.caller.pool_user(), pool.as_str()).is_none() {
+                return Err(unavailable(pool));
+            }
+        }
+        FireTemplate::Workflow(start) => drop(run_now(call, start).await?),
     }
     // Its due times may take long to find.
     let _turn = call.state.computing.take(call.caller.tenant()).await?;

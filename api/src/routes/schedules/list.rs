@@ -1,5 +1,6 @@
 //! `GET /v1/schedules`: a tenant's schedules, by name.
 
+use super::place::without_pool;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::cursor::{Context, List};
@@ -7,7 +8,6 @@ use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
 use crate::pagination::{self, PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::schedule::schedule;
-use crate::task::no_pool;
 use api_types::{MAX_PAGE_BYTES, Page, Schedule};
 use store::schedule::{ListLimit, ScheduleRecord};
 
@@ -49,7 +49,7 @@ pub async fn list(call: &Call) -> Result<Page<Schedule>, Problem> {
     let more = page.cut(&mut schedules) || found.more;
     let (pools, user) = (call.state.pools.current().await?, call.caller.pool_user());
     let show = |one: ScheduleRecord| {
-        let warning = no_pool(&pools, user, &one.template.pool);
+        let warning = without_pool(&pools, user, &one.template);
         Ok(schedule(one, warning.into_iter().collect()))
     };
     let seal = |name: String| sealer.seal(tenant, context, name.as_bytes());

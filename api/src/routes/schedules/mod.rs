@@ -1,4 +1,4 @@
-//! `/v1/schedules`: what makes tasks when it is due, what became of each due time, and what comes next.
+//! `/v1/schedules`: what makes tasks or starts runs when it is due, what became of each due time, and what comes next.
 
 pub mod backfill;
 pub mod delete;
@@ -11,5 +11,6 @@ pub mod preview;
 pub mod put;
 pub mod resume;
 pub mod trigger;
+mod trigger_run;
 
-pub(crate) use place::no_such_schedule;
+pub(crate) use place::schedule_of;

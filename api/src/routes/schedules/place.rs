@@ -3,13 +3,21 @@
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::problem::{Code, Problem};
-use crate::request::wanted_version as version_of;
+use crate::request::{json, wanted_version as version_of};
 use crate::schedule::schedule;
-use crate::task::{no_pool, schedules_held};
+use crate::task::{no_pool, schedules_held, usable};
+use crate::workflow::with_input;
 use actix_web::http::StatusCode;
 use api_types::{Schedule, TaskWarning};
-use domain::id::PoolName;
+use domain::id::{PoolName, ScheduleId};
+use domain::pool::PoolUser;
+use domain::schedule::{FireTemplate, WorkflowStart};
+use domain::workflow::Plan;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use store::pool::SubmitPool;
 use store::schedule::ScheduleRecord;
+use store::workflow::WorkflowRecord;
 
 /// Longest name.
 const MAX_NAME: usize = 100;
@@ -65,10 +73,92 @@ pub(super) async fn shown(
     schedule: ScheduleRecord,
 ) -> Result<Answer<Schedule>, Problem> {
     let pools = call.state.pools.current().await?;
-    let of_pool = no_pool(&pools, call.caller.pool_user(), &schedule.template.pool);
+    let of_pool = without_pool(&pools, call.caller.pool_user(), &schedule.template);
     let held = store::installation::held_for_tenant(&call.state.api, &call.scope()).await?;
     let warnings = of_pool.into_iter().chain(held.map(|_| schedules_held())).collect();
     Ok(stored(StatusCode::OK, schedule, warnings))
+}
+
+/// What to know of a schedule whose task has no pool. Those of a workflow are looked at when a run is started.
+pub(super) fn without_pool(
+    pools: &[SubmitPool],
+    user: PoolUser<'_>,
+    template: &FireTemplate,
+) -> Option<TaskWarning> {
+    no_pool(pools, user, &template.task()?.pool)
+}
+
+/// The plan of a run that a schedule starts now, with its input, which stands at `base`.
+///
+/// # Errors
+/// `validation_failed` for what the input does not have.
+pub(super) async fn started(
+    call: &Call,
+    record: WorkflowRecord,
+    (start, base): (&WorkflowStart, &str),
+) -> Result<Plan, Problem> {
+    let (input, base) = (start.input.clone(), base.to_owned());
+    let bytes = record.plan.len() + input.as_ref().map_or(0, String::len);
+    let read = move || {
+        let input = match input {
+            Some(input) => json::parse(input.as_bytes())?,
+            None => Value::Null,
+        };
+        with_input(record.plan()?, &input, &base)
+    };
+    call.reading(bytes, read).await
+}
+
+/// The schedule of this id, whether there is one or not; else the one of this name.
+///
+/// # Errors
+/// `not_found` for one of no such name; what the database said.
+pub(crate) async fn schedule_of(call: &Call, text: &str) -> Result<ScheduleId, Problem> {
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    let found = store::schedule::find_id(&call.state.api, &call.scope(), text).await?;
+    found.ok_or_else(|| no_such_schedule().called(text))
+}
+
+/// A pool of the plan that its owner may not use, or that does not exist.
+pub(super) async fn pool_of_none(call: &Call, plan: &Plan) -> Result<Option<PoolName>, Problem> {
+    let (pools, user) = (call.state.pools.current().await?, call.caller.pool_user());
+    let named: BTreeSet<_> = plan.nodes.iter().map(|node| &node.task.pool).collect();
+    let gone = named.into_iter().find(|pool| usable(&pools, user, pool.as_str()).is_none());
+    Ok(gone.cloned())
+}
+
+/// The definition of which a schedule starts runs, and what they are made of now. That a schedule names it keeps it from being deleted.
+///
+/// # Errors
+/// `conflict` where it is gone, cannot run with its input, or has a pool that is none.
+pub(super) async fn run_now(
+    call: &Call,
+    start: &WorkflowStart,
+) -> Result<((String, i64), Plan), Problem> {
+    let name = &start.workflow;
+    let found = store::workflow::get(&call.state.api, &call.scope(), name).await?;
+    let gone = || Problem::new(Code::Conflict, format!("Workflow `{name}` does not exist."));
+    let record = found.ok_or_else(gone)?;
+    let version = record.version;
+    let plan = started(call, record, (start, "")).await.map_err(|problem| {
+        let Some(first) = problem.errors().first() else { return problem };
+        let detail = format!(
+            "Version {version} of workflow `{name}` cannot run with the input of the schedule: {}",
+            first.detail
+        );
+        Problem::new(Code::Conflict, detail)
+    })?;
+    match pool_of_none(call, &plan).await? {
+        Some(pool) => {
+            let detail = format!(
+                "`{pool}` is not a pool of this installation; change the pool of the nodes of workflow `{name}`."
+            );
+            Err(Problem::new(Code::Conflict, detail))
+        }
+        None => Ok(((name.clone(), version), plan)),
+    }
 }
 
 /// A schedule that is not fired now, because of its pool.

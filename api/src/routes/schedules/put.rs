@@ -1,12 +1,12 @@
 //! `PUT /v1/schedules/{name}`: make a schedule, or change it. The same again changes nothing.
 
-use super::place::{mismatch, name_in_path, stored, wanted_version};
+use super::place::{mismatch, name_in_path, started, stored, wanted_version};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::json;
-use crate::schedule::{NO_PARENTS, check};
+use crate::schedule::{NO_PARENTS, WORKFLOW, check};
 use crate::task::{Need, Origin, Rules, warnings};
 use actix_web::http::StatusCode;
 use api_types::Schedule;
@@ -14,7 +14,7 @@ use api_types::TaskWarning;
 use api_types::request::NewSchedule;
 use bus::Topic;
 use domain::plan::Quota;
-use domain::schedule::{TaskTemplate, Timing};
+use domain::schedule::{TaskTemplate, Timing, WorkflowStart};
 use runtime::clock::wall;
 use std::sync::Arc;
 use store::schedule::{PutAnswer, PutSchedule};
@@ -23,7 +23,8 @@ use store::schedule::{PutAnswer, PutSchedule};
 pub const DOC: Doc = Doc {
     summary: "Store a schedule under its name",
     description: "Idempotent: an equal schedule keeps its version and due times. A change applies to every fire after the response. \
-                  `warnings` reports a task that fits no current executor of its pool.",
+                  `warnings` reports a task that fits no current executor of its pool. With `workflow`, each fire starts a run of the \
+                  version at that time.",
     headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("SchedulePut"),
     answers: &[
@@ -71,6 +72,7 @@ pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
             Err(call.state.refusals.used_up(&call.caller, Quota::Schedules, limit.into()).await)
         }
         PutAnswer::VersionMismatch { version } => Err(mismatch(version)),
+        PutAnswer::UnknownWorkflow => Err(unknown_workflow()),
         PutAnswer::NeverFires => {
             let whole = || FieldError {
                 pointer: "/timing".to_owned(),
@@ -109,14 +111,20 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
         let links = NO_PARENTS;
         let rules = Rules { limits: &state.limits, pools: &pools, user, now, plan, links };
         let checked = check(spec, &rules, origin, now)?;
-        let TaskTemplate { pool, resources, tier, .. } = &checked.template;
-        let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };
-        let warnings = warnings(&pools, need);
+        let of_task = |template: &TaskTemplate| {
+            let TaskTemplate { pool, resources, tier, .. } = template;
+            let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };
+            warnings(&pools, need)
+        };
+        let warnings = checked.template.task().map(of_task).unwrap_or_default();
         Ok((checked, warnings))
     };
     let (checked, warnings) = call.state.computing.compute(call.caller.tenant(), look).await?;
     if !checked.refused.is_empty() && !is_stored(call, name, &checked.timing).await? {
         return Err(Problem::with_errors(Code::ValidationFailed, checked.refused));
+    }
+    if let Some(start) = checked.template.workflow() {
+        can_start(call, start).await?;
     }
     let schedule = PutSchedule {
         name: name.to_owned(),
@@ -130,6 +138,18 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
         if_version,
     };
     Ok(Checked { schedule, never: checked.never, warnings })
+}
+
+/// Checks that there is such a workflow, and that its present version can run with this input.
+async fn can_start(call: &Call, start: &WorkflowStart) -> Result<(), Problem> {
+    let found = store::workflow::get(&call.state.api, &call.scope(), &start.workflow).await?;
+    let record = found.ok_or_else(unknown_workflow)?;
+    started(call, record, (start, &format!("{WORKFLOW}/input"))).await.map(drop)
+}
+
+fn unknown_workflow() -> Problem {
+    let detail = "is not the name of one of your workflows";
+    Problem::at(Code::ValidationFailed, format!("{WORKFLOW}/name"), detail)
 }
 
 /// Whether the schedule `name` has this timing already: it was taken when less was refused.

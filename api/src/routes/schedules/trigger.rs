@@ -3,6 +3,7 @@
 //! It counts as a task that is submitted. With an idempotency key it happens once: the key and its answer are stored with the fire.
 
 use super::place::{name_in_path, no_such_schedule, unavailable};
+use super::trigger_run::start_in_backlog;
 use crate::answer::{Answer, to_json};
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -17,7 +18,7 @@ use domain::plan::Quota;
 use store::idempotency::{IdempotencyKey, Once};
 use store::schedule::{FireRecord, Trigger, TriggerAnswer};
 
-type Fired = Result<Once<TriggerAnswer>, Problem>;
+pub(super) type Fired = Result<Once<TriggerAnswer>, Problem>;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -26,7 +27,7 @@ pub const DOC: Doc = Doc {
                   `max_fires`.",
     answers: &[AnswerDoc {
         status: 201,
-        text: "The fire, with its task",
+        text: "The fire, with its task or workflow run",
         content: Content::Json("Fire"),
     }],
     problems: &[
@@ -42,7 +43,7 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `not_found`; `conflict` where a task of its `unique_key` has not ended, or its pool is none; `rate_limited`, `quota_exceeded`; `idempotency_key_reuse`; what the
+/// `not_found`; `conflict` where a task of its `unique_key` has not ended, its pool is none, or its workflow cannot run; `rate_limited`, `quota_exceeded`; `idempotency_key_reuse`; what the
 /// database said.
 pub async fn handle(call: Call) -> Result<Answer<Fire>, Problem> {
     call.caller.require_active()?;
@@ -56,13 +57,20 @@ pub async fn handle(call: Call) -> Result<Answer<Fire>, Problem> {
     {
         return Err(call.state.limiter.refuse(shortage, &call.caller));
     }
-    let fired = fire_in_backlog(&call, name, key.as_ref()).await;
+    let mut fired = fire_in_backlog(&call, name, key.as_ref()).await;
+    if matches!(fired, Ok(Once::Done(TriggerAnswer::Otherwise))) {
+        fired = start_in_backlog(&call, name, key.as_ref()).await;
+    }
     if !is_new(&fired) {
         call.state.limiter.give_back(&call.bucket, admitted.admitted);
     }
     match fired? {
         Once::Done(TriggerAnswer::Fired(fired)) => {
             call.state.bus.wake(Topic::Batcher);
+            if fired.run.is_some() {
+                // For its gates.
+                call.state.bus.wake(Topic::ShardOwner);
+            }
             Ok(Answer::created(fire(&fired)))
         }
         Once::Done(TriggerAnswer::Existing(task)) => {
@@ -73,6 +81,15 @@ pub async fn handle(call: Call) -> Result<Answer<Fire>, Problem> {
         }
         Once::Done(TriggerAnswer::NoPool(pool)) => Err(unavailable(&pool)),
         Once::Done(TriggerAnswer::NotFound) => Err(no_such_schedule()),
+        Once::Done(TriggerAnswer::Otherwise) => {
+            let detail = "The schedule was changed concurrently; repeat the request.";
+            Err(Problem::new(Code::Conflict, detail))
+        }
+        Once::Done(TriggerAnswer::QuotaReached) => {
+            let quota = Quota::WorkflowRuns;
+            let limit = call.caller.limits().of(quota);
+            Err(call.state.refusals.used_up(&call.caller, quota, limit).await)
+        }
         Once::Replayed { status, body } => Ok(Answer::replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }
@@ -105,7 +122,7 @@ async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) 
 }
 
 /// Whether there is a task more, or may be.
-fn is_new(fired: &Fired) -> bool {
+pub(super) fn is_new(fired: &Fired) -> bool {
     match fired {
         Ok(Once::Done(TriggerAnswer::Fired(_))) => true,
         Ok(_) => false,

@@ -7,10 +7,10 @@ use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param, SOME_PAGES_ARE_
 use crate::pagination::{PageRequest, Rest, page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Query, time_parameter, wrong_parameter};
-use crate::routes::schedules::no_such_schedule;
+use crate::routes::schedules::schedule_of;
 use crate::task::{task, task_without_run};
 use api_types::{MAX_PAGE_BYTES, Page, Task};
-use domain::id::{ScheduleId, TaskId};
+use domain::id::TaskId;
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
@@ -139,15 +139,6 @@ fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
         ended_from: None,
         before: None,
     })
-}
-
-/// The schedule of this id, whether there is one or not; else the one of this name.
-async fn schedule_of(call: &Call, text: &str) -> Result<ScheduleId, Problem> {
-    if let Ok(id) = text.parse() {
-        return Ok(id);
-    }
-    let found = store::schedule::find_id(&call.state.api, &call.scope(), text).await?;
-    found.ok_or_else(|| no_such_schedule().called(text))
 }
 
 /// What labels must be, or must not be. A key holds no `!`, so what stands before `!=` is one.

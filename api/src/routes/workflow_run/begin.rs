@@ -12,6 +12,7 @@ use domain::plan::Quota;
 use domain::time::Timestamp;
 use domain::workflow::{Plan, RunState};
 use std::collections::BTreeSet;
+use store::task::submit::FiredBy;
 use store::workflow::run::{NewRun, RunOf, StartAnswer};
 
 /// What a run is of, but for who starts it.
@@ -19,10 +20,12 @@ pub(super) struct Begun {
     pub workflow: Option<(String, i64)>,
     pub plan: Plan,
     pub input: Option<String>,
+    /// The fire that started the run before.
+    pub fired: Option<FiredBy>,
 }
 
 /// What a run is of.
-pub(super) fn run_of(call: &Call, Begun { workflow, plan, input }: Begun) -> RunOf {
+pub(super) fn run_of(call: &Call, Begun { workflow, plan, input, fired }: Begun) -> RunOf {
     RunOf {
         tenant: call.caller.tenant(),
         workflow,
@@ -30,6 +33,7 @@ pub(super) fn run_of(call: &Call, Begun { workflow, plan, input }: Begun) -> Run
         input,
         started_by: call.caller.actor().to_string(),
         traceparent: Some(call.trace.to_string()),
+        fired,
     }
 }
 
@@ -146,6 +150,9 @@ fn shown(new: &NewRun, at: Timestamp) -> WorkflowRun {
         finished_at: None,
         reason: None,
         rerun_of: rerun_of.map(|(id, _)| id),
+        schedule: of.fired.as_ref().map(|fired| fired.schedule),
+        schedule_name: of.fired.as_ref().map(|fired| fired.name.clone()),
+        due_at: of.fired.as_ref().map(|fired| fired.due_at),
         started_by: of.started_by.clone().into(),
     }
 }

@@ -7,6 +7,7 @@ use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{PageRequest, Rest, page_and};
 use crate::problem::{Code, Problem};
 use crate::request::wrong_parameter;
+use crate::routes::schedules::schedule_of;
 use crate::workflow::run;
 use api_types::{Page, WorkflowRun};
 use domain::id::WorkflowRunId;
@@ -23,18 +24,23 @@ pub const DOC: Doc = Doc {
             form: Form::Many(&Form::Schema("WorkflowRunState")),
         },
         Param { name: "workflow", text: "Name of the workflow", form: Form::Text },
+        Param {
+            name: "schedule",
+            text: "Schedule that started the run, by name, or by id also for a deleted one",
+            form: Form::Text,
+        },
         PAGE[0],
         PAGE[1],
     ],
     answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("WorkflowRun") }],
-    problems: &[Code::InvalidParameter, Code::InvalidCursor],
+    problems: &[Code::InvalidParameter, Code::InvalidCursor, Code::NotFound],
     ..Doc::EMPTY
 };
 
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`, `invalid_cursor`; what the database said.
+/// `invalid_parameter`, `invalid_cursor`; `not_found` for a schedule of no such name; what the database said.
 pub async fn handle(call: Call) -> Result<Answer<Page<WorkflowRun>>, Problem> {
     let mut query = call.query()?;
     let page = PageRequest::take(&mut query)?;
@@ -48,8 +54,14 @@ pub async fn handle(call: Call) -> Result<Answer<Page<WorkflowRun>>, Problem> {
             }
         }
     }
-    let mut filter = RunFilter { states, workflow: query.one("workflow")?, before: None };
+    let workflow = query.one("workflow")?;
+    let schedule = query.one("schedule")?;
     query.finish()?;
+    let schedule = match schedule {
+        Some(text) => Some(schedule_of(&call, &text).await?),
+        None => None,
+    };
+    let mut filter = RunFilter { states, workflow, schedule, before: None };
     let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
     filter.before = page.after_id(sealer, tenant, context)?.map(WorkflowRunId);
     let (db, scope) = (&call.state.api, call.scope());
@@ -66,5 +78,7 @@ fn context(filter: &RunFilter) -> Context {
     let mut states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
     states.sort_unstable();
     let workflow = filter.workflow.as_ref().map(|name| format!("={name}")).unwrap_or_default();
-    Context::new(List::WorkflowRuns, [states.join(",").as_str(), workflow.as_str()])
+    let schedule = filter.schedule.map(|id| id.to_string()).unwrap_or_default();
+    let filters = [states.join(","), workflow, schedule];
+    Context::new(List::WorkflowRuns, filters.iter().map(String::as_str))
 }

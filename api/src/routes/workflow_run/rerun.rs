@@ -62,7 +62,10 @@ pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
         return Err(Problem::new(Code::Conflict, detail));
     }
     let workflow = before.workflow.clone().zip(before.version);
-    let of = run_of(&call, Begun { workflow, plan, input: before.input.clone() });
+    let of = run_of(
+        &call,
+        Begun { workflow, plan, input: before.input.clone(), fired: before.fired.clone() },
+    );
     begin(&call, NewRun::again(of, &before, &chosen)).await
 }
 

@@ -4,8 +4,9 @@ use super::begin::{Begun, begin, run_of};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
-use crate::problem::{Code, FieldError, Problem};
+use crate::problem::{Code, Problem};
 use crate::routes::workflow::{checked, no_such_workflow};
+use crate::workflow::with_input;
 use api_types::WorkflowRun;
 use api_types::request::NewWorkflowRun;
 use domain::workflow::{MAX_INPUT, Plan};
@@ -58,8 +59,8 @@ pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
     }
     let value = asked.input.unwrap_or_default();
     let bytes = plan.nodes.len() * 1024;
-    let plan = call.reading(bytes, move || with_input(plan, &value)).await?;
-    let of = run_of(&call, Begun { workflow, plan, input });
+    let plan = call.reading(bytes, move || with_input(plan, &value, "/input")).await?;
+    let of = run_of(&call, Begun { workflow, plan, input, fired: None });
     begin(&call, NewRun::new(of)).await
 }
 
@@ -69,16 +70,4 @@ async fn stored(call: &Call, name: String) -> Result<(Option<(String, i64)>, Pla
     let (version, bytes) = (record.version, record.plan.len());
     let plan = call.reading(bytes, move || Ok(record.plan()?)).await?;
     Ok((Some((name, version)), plan))
-}
-
-fn with_input(plan: Plan, input: &Value) -> Result<Plan, Problem> {
-    /// Mistakes that are named in one answer.
-    const MOST: usize = 32;
-    plan.with_input(input).map_err(|problems| {
-        let errors = problems.into_iter().take(MOST).map(|problem| FieldError {
-            detail: problem.to_string(),
-            pointer: format!("/input{}", problem.pointer),
-        });
-        Problem::with_errors(Code::ValidationFailed, errors.collect())
-    })
 }

@@ -3,6 +3,7 @@
 use super::super::connection::Connection;
 use super::super::failure::failure;
 use super::super::warned::warned;
+use super::fires::made;
 use super::show::{changed, name};
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -66,17 +67,19 @@ pub async fn delete(connection: &Connection, arguments: &DeleteArguments) -> Res
     let deleted = deleted.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(deleted.json()),
-        Format::Table => output::line(&format!("{} deleted; its tasks continue", deleted.name)),
+        Format::Table => {
+            output::line(&format!("{} deleted; its tasks and runs continue", deleted.name))
+        }
     }
 }
 
-/// Fires a schedule now and prints the task's id.
+/// Fires a schedule now and prints the id of the task or the workflow run.
 pub async fn trigger(connection: &Connection, which: &NameArguments) -> Result<(), Failure> {
     let fire = connection.client.trigger_schedule(&which.name).await;
     let fire = fire.map_err(|error| failure(&error))?;
-    match (connection.format, fire.task) {
+    match (connection.format, made(&fire)) {
         (Format::Json, _) => output::document(fire.json()),
-        (Format::Table, Some(task)) => output::line(&task.to_string()),
+        (Format::Table, Some(id)) => output::line(&id),
         (Format::Table, None) => output::line(&fire.outcome.to_string()),
     }
 }

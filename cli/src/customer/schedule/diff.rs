@@ -1,6 +1,6 @@
 //! What a schedule was and what it is, a line each, for whoever changes one.
 //!
-//! Called by `put` and `edit`. The rule: values that may be secret (a command's environment and input, a call's headers and body) are said to have
+//! Called by `put` and `edit`. The rule: values that may be secret (a command's environment and input, a call's headers and body, the input of runs) are said to have
 //! changed and never shown.
 
 use crate::output::{self, cell};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fields of a schedule that are stored as they are given; all others are the server's.
-const WRITABLE: [&str; 6] =
-    ["timing", "task", "overlap", "misfire", "pause_after_failures", "paused"];
+const WRITABLE: [&str; 7] =
+    ["timing", "task", "workflow", "overlap", "misfire", "pause_after_failures", "paused"];
 /// Fields that the server shows and does not take.
-const SHOWN: [&str; 13] = [
+const SHOWN: [&str; 14] = [
     "id",
     "name",
     "version",
@@ -21,17 +21,19 @@ const SHOWN: [&str; 13] = [
     "next_fire_at",
     "fires",
     "recent_tasks",
+    "recent_runs",
     "tzdb",
     "created_by",
     "created_at",
     "updated_at",
 ];
 /// Below these, no value is shown.
-const SECRET: [&str; 4] = [
+const SECRET: [&str; 5] = [
     "task.run.command.env.",
     "task.run.command.stdin",
     "task.run.http.headers.",
     "task.run.http.body",
+    "workflow.input",
 ];
 
 /// A schedule as the server shows it, in the form in which it is stored: without what only the server says.
@@ -125,7 +127,7 @@ mod tests {
             "timing": {"specs": [{"cron": "@daily"}], "zone": "UTC"},
             "task": {"run": {"command": {"argv": ["a"], "env": {"TOKEN": "hunter2"}}}, "execution_cap": "1h", "labels": {"team": "x"}},
             "overlap": "skip", "misfire": "fire_now", "pause_after_failures": null, "failures_in_row": 0, "paused": null,
-            "next_due_at": "2030-01-31T12:00:00Z", "next_fire_at": null, "fires": 2, "recent_tasks": [], "tzdb": "2025b",
+            "next_due_at": "2030-01-31T12:00:00Z", "next_fire_at": null, "fires": 2, "recent_tasks": [], "recent_runs": [], "tzdb": "2025b",
             "created_by": "q2mnv5c7xk3a", "created_at": "2030-01-31T12:00:00Z", "updated_at": "2030-01-31T12:00:00Z", "ended_at": null})
     }
 
@@ -166,5 +168,10 @@ mod tests {
             ]
         );
         assert!(lines(&after, &after).is_empty());
+        let of = |input: Value| json!({"workflow": {"name": "nightly", "input": input}});
+        assert_eq!(
+            lines(&of(json!({"a": "hunter2"})), &of(json!({"a": "hunter3"}))),
+            ["  - workflow.input.a: (not shown)", "  + workflow.input.a: (not shown)"]
+        );
     }
 }

@@ -12,6 +12,7 @@ use super::diff::{storable, tell};
 use super::misfire::misfire;
 use super::show::{changed, name, read};
 use super::timing::TimingArguments;
+use super::workflow::WorkflowArguments;
 use crate::failure::Failure;
 use client::request::Timing;
 use domain::merge_patch;
@@ -25,7 +26,8 @@ use serde_json::{Map, Value, json};
     after_help = "Examples:\n  berth schedule edit report --zone Europe/Berlin --execution-cap 2h\n  \
                   berth schedule edit report --env A=2 --unset env.B --label team=media\n  \
                   berth schedule edit report --cron '0 4 * * *' --unset timing.end_at\n  \
-                  berth schedule edit report -- ./report.sh --full\n\n\
+                  berth schedule edit report -- ./report.sh --full\n  \
+                  berth schedule edit nightly --input '{\"region\": \"us\"}'\n\n\
                   Omitted fields stay unchanged. Timing flags (--cron, --every and so on) replace the whole timing.\n\
                   The difference is written to standard error."
 )]
@@ -36,13 +38,13 @@ pub struct EditArguments {
     /// The timing.
     #[command(flatten)]
     pub timing: TimingArguments,
-    /// Overlap policy, if an earlier task is unfinished: skip, buffer_one, buffer_all, cancel_other or allow.
+    /// Overlap policy, if an earlier task or run is unfinished: skip, buffer_one, buffer_all, cancel_other or allow.
     #[arg(long, help_heading = "Policies")]
     pub overlap: Option<Overlap>,
     /// Misfire policy for late due times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
     #[arg(long, value_parser = misfire, help_heading = "Policies")]
     pub misfire: Option<Misfire>,
-    /// Pause after N consecutive tasks without success; `--unset pause_after_failures`: never.
+    /// Pause after N consecutive tasks or runs without success; `--unset pause_after_failures`: never.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Policies")]
     pub pause_after_failures: Option<u32>,
     /// Other field of the task, such as retry.initial=3s; repeatable.
@@ -51,6 +53,9 @@ pub struct EditArguments {
     /// Field to reset to its default, such as timing.end_at, pause_after_failures, env.A or labels.team; repeatable.
     #[arg(long = "unset", value_name = "FIELD", help_heading = "Policies")]
     pub unset: Vec<String>,
+    /// The workflow of which each fire starts a run.
+    #[command(flatten)]
+    pub workflow: WorkflowArguments,
     /// The task that each fire creates.
     #[command(flatten, next_help_heading = "Task")]
     pub task: TaskArguments,
@@ -84,13 +89,34 @@ pub async fn run(connection: &Connection, arguments: EditArguments) -> Result<()
 fn edited(shown: Value, change: Value) -> Value {
     let mut schedule = storable(shown);
     let Value::Object(mut change) = change else { return schedule };
-    if let (Some(task), Some(Value::Object(of_task))) =
-        (schedule.get_mut("task"), change.remove("task"))
-    {
-        domain::task::change(task, of_task);
+    if let Some(Value::Object(of_task)) = change.remove("task") {
+        // What runs makes tasks of it from now on.
+        if of_task.contains_key("run") {
+            remove(&mut schedule, "workflow");
+        }
+        match schedule.get_mut("task") {
+            Some(task) => domain::task::change(task, of_task),
+            None => schedule["task"] = Value::Object(of_task),
+        }
+    }
+    if let Some(of_workflow) = change.remove("workflow") {
+        // A name starts runs of it from now on.
+        if of_workflow.get("name").is_some() {
+            remove(&mut schedule, "task");
+        }
+        for (field, value) in of_workflow.as_object().into_iter().flatten() {
+            // An input is replaced and not merged.
+            schedule["workflow"][field] = value.clone();
+        }
     }
     merge_patch::apply(&mut schedule, Value::Object(change));
     schedule
+}
+
+fn remove(schedule: &mut Value, field: &str) {
+    if let Value::Object(fields) = schedule {
+        fields.remove(field);
+    }
 }
 
 /// The merge patch that the flags stand for.
@@ -102,6 +128,7 @@ fn change(arguments: EditArguments) -> Result<Value, Failure> {
         ("overlap", arguments.overlap.map(|overlap| json!(overlap))),
         ("misfire", arguments.misfire.map(|misfire| json!(misfire))),
         ("pause_after_failures", arguments.pause_after_failures.map(|most| json!(most))),
+        ("workflow", arguments.workflow.given().map(|workflow| json!(workflow))),
     ];
     for (name, value) in named {
         change.extend(value.map(|value| (name.to_owned(), value)));
@@ -119,11 +146,13 @@ fn change(arguments: EditArguments) -> Result<Value, Failure> {
     Ok(change)
 }
 
-/// A field of the schedule itself, or of its task.
+/// A field of the schedule itself, of its workflow, or of its task.
 fn unset(field: &str) -> Result<Setting, String> {
     let own = field.split('.').next().unwrap_or_default();
     match field.strip_prefix("task.") {
-        None if ["timing", "pause_after_failures", "misfire", "overlap"].contains(&own) => {
+        None if ["timing", "pause_after_failures", "misfire", "overlap", "workflow"]
+            .contains(&own) =>
+        {
             set::unset(field)
         }
         of_task => set::unset(of_task.unwrap_or(field)).map(|setting| setting.within("task")),
@@ -197,6 +226,21 @@ mod tests {
         assert_eq!(schedule["task"]["labels"], json!({"run": "1"}));
         let http = edited(shown(), edit(&["--http", "https://example.com/"]));
         assert_eq!(http["task"]["run"], json!({"http": {"url": "https://example.com/"}}));
+    }
+
+    #[test]
+    fn a_workflow_takes_the_place_of_the_task_and_a_command_that_of_the_workflow() {
+        let line = ["--workflow", "nightly", "--input", r#"{"a": 1, "b": 2}"#];
+        let schedule = edited(shown(), edit(&line));
+        assert_eq!(schedule["workflow"], json!({"name": "nightly", "input": {"a": 1, "b": 2}}));
+        assert_eq!(schedule.get("task"), None);
+        let other = edited(schedule.clone(), edit(&["--input", r#"{"a": 2}"#]));
+        assert_eq!(other["workflow"], json!({"name": "nightly", "input": {"a": 2}}));
+        let none = edited(schedule.clone(), edit(&["--unset", "workflow.input"]));
+        assert_eq!(none["workflow"], json!({"name": "nightly", "input": null}));
+        let task = edited(schedule, edit(&["--", "b"]));
+        assert_eq!(task["task"]["run"]["command"]["argv"], json!(["b"]));
+        assert_eq!(task.get("workflow"), None);
     }
 
     #[test]

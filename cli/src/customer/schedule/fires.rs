@@ -23,7 +23,7 @@ pub struct FiresArguments {
     pub pages: PageArguments,
 }
 
-const COLUMNS: [&str; 6] = ["DUE", "OUTCOME", "AFTER", "KIND", "TASK", "DETAIL"];
+const COLUMNS: [&str; 6] = ["DUE", "OUTCOME", "AFTER", "KIND", "MADE", "DETAIL"];
 
 /// Shows what became of a schedule's due times, newest first.
 pub async fn run(connection: &Connection, arguments: &FiresArguments) -> Result<(), Failure> {
@@ -39,7 +39,13 @@ fn row(fire: &Fire) -> [String; 6] {
         fire.outcome.to_string(),
         age::exact((fire.fired_at - fire.due_at).max(chrono::TimeDelta::zero())),
         fire.kind.to_string(),
-        fire.task.map(|task| task.to_string()).unwrap_or_default(),
+        made(fire).unwrap_or_default(),
         fire.detail.clone().unwrap_or_default(),
     ]
+}
+
+/// The id of the task or the workflow run that it made.
+pub(super) fn made(fire: &Fire) -> Option<String> {
+    let run = || fire.workflow_run.map(|run| run.to_string());
+    fire.task.map(|task| task.to_string()).or_else(run)
 }

@@ -13,6 +13,7 @@ mod put;
 mod show;
 mod timing;
 mod words;
+mod workflow;
 
 pub use backfill::{BackfillArguments, run as backfill};
 pub use change::{

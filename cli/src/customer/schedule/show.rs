@@ -60,7 +60,11 @@ fn details(schedule: &Schedule, now: Timestamp) -> String {
     }
     details.row("due", when(&json(&schedule.timing)));
     limits(&mut details, schedule);
-    details.row("runs", runs(&schedule.task.run));
+    details.some("runs", schedule.task.as_ref().map(|task| runs(&task.run)));
+    if let Some(workflow) = &schedule.workflow {
+        details.row("runs", format!("workflow {}", workflow.name));
+        details.some("input", workflow.input.as_ref().map(client::RawJson::as_str));
+    }
     details.row("overlap", &schedule.overlap);
     details.row("misfire", misfire(schedule));
     let failures = schedule.failures_in_row;
@@ -68,7 +72,14 @@ fn details(schedule: &Schedule, now: Timestamp) -> String {
     details.some("pauses", schedule.pause_after_failures.map(pauses));
     details.some("next due", schedule.next_due_at.map(at));
     let waits = schedule.next_due_at.is_none() && schedule.ended_at.is_none();
-    details.some("next due", waits.then_some("after the end of its task"));
+    details.some(
+        "next due",
+        waits.then_some(if schedule.task.is_some() {
+            "after the end of its task"
+        } else {
+            "after the end of its run"
+        }),
+    );
     let put_off = schedule.next_fire_at.filter(|_| schedule.next_fire_at != schedule.next_due_at);
     details.some("fires then", put_off.map(at));
     details.some("over since", schedule.ended_at.map(at));
@@ -159,6 +170,23 @@ pub(super) mod tests {
              fires          2\n\
              changed        2030-01-31T11:00:00Z (1h ago)\n"
         );
+    }
+
+    #[test]
+    fn a_workflow_is_shown_with_its_input() {
+        let mut shown = serde_json::to_value(example()).unwrap();
+        shown.as_object_mut().unwrap().remove("task");
+        shown["workflow"] = serde_json::json!({"name": "nightly", "input": {"a": 1}});
+        shown["next_due_at"] = Value::Null;
+        let schedule: Schedule = serde_json::from_value(shown).unwrap();
+        let text = details(&schedule, "2030-01-31T12:00:00Z".parse().unwrap());
+        for line in [
+            "runs           workflow nightly\n",
+            "input          {\"a\":1}\n",
+            "next due       after the end of its run\n",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
     }
 
     #[test]

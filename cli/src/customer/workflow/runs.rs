@@ -5,7 +5,7 @@ use super::super::pages::PageArguments;
 use super::name::{name, state};
 use crate::failure::Failure;
 use crate::output::{Table, age};
-use client::{PageRequest, RunFilter, WorkflowRun};
+use client::{PageRequest, RunFilter, WhichSchedule, WorkflowRun};
 use domain::time::Timestamp;
 use domain::workflow::RunState;
 use runtime::clock;
@@ -20,6 +20,9 @@ pub struct RunsArguments {
     /// Name of the workflow.
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub workflow: Option<String>,
+    /// Schedule that started the run, by name, or by id also for a deleted one.
+    #[arg(long, value_name = "SCHEDULE")]
+    pub schedule: Option<WhichSchedule>,
     /// Which pages.
     #[command(flatten)]
     pub pages: PageArguments,
@@ -29,8 +32,11 @@ const COLUMNS: [&str; 7] = ["ID", "WORKFLOW", "STATE", "TASKS", "FAILED", "AGE",
 
 /// Shows runs, latest first.
 pub async fn run(connection: &Connection, arguments: &RunsArguments) -> Result<(), Failure> {
-    let filter =
-        RunFilter { states: arguments.states.clone(), workflow: arguments.workflow.clone() };
+    let filter = RunFilter {
+        states: arguments.states.clone(),
+        workflow: arguments.workflow.clone(),
+        schedule: arguments.schedule.clone(),
+    };
     let table = Table::new(COLUMNS).with_states();
     let ask = async |page: &PageRequest| connection.client.workflow_runs(&filter, page).await;
     arguments.pages.show(connection.format, table, ask, |run| row(run, clock::wall())).await

@@ -45,6 +45,11 @@ fn details(run: &WorkflowRun, now: Timestamp) -> String {
     let labels = labels.collect::<Vec<_>>().join(", ");
     details.some("labels", Some(labels).filter(|labels| !labels.is_empty()));
     details.row("started", format!("{} by {}", at(run.created_at), run.started_by));
+    let of = |name: &String| match run.due_at {
+        Some(due_at) => format!("{name}, due {}", at(due_at)),
+        None => name.clone(),
+    };
+    details.some("schedule", run.schedule_name.as_ref().map(of));
     details.some("deadline", run.deadline_at.map(at));
     details.some("finished", run.finished_at.map(at));
     details.some("took", run.finished_at.map(|end| age::exact(end - run.created_at)));
@@ -61,7 +66,8 @@ mod tests {
         let run: WorkflowRun = serde_json::from_str(
             r#"{"id":"run_0190a6f3c1d27a3e8b1f0c2d4e5f6071","workflow":"load","version":2,"state":"failed","tasks":3,"ended":3,
                 "failed":1,"input":{"day": 1},"labels":{"a":"b"},"created_at":"2030-01-31T12:00:00Z","deadline_at":null,
-                "finished_at":"2030-01-31T12:01:30Z","reason":null,"rerun_of":null,"started_by":"q2mnv5c7xk3a"}"#,
+                "finished_at":"2030-01-31T12:01:30Z","reason":null,"rerun_of":null,"schedule":"schedule_0190a6f3c1d27a3e8b1f0c2d4e5f6071",
+                "schedule_name":"daily","due_at":"2030-01-31T11:00:00Z","started_by":"q2mnv5c7xk3a"}"#,
         )
         .unwrap();
         assert_eq!(
@@ -73,6 +79,7 @@ mod tests {
              input     {\"day\": 1}\n\
              labels    a=b\n\
              started   2030-01-31T12:00:00Z (1h ago) by q2mnv5c7xk3a\n\
+             schedule  daily, due 2030-01-31T11:00:00Z (2h ago)\n\
              finished  2030-01-31T12:01:30Z (58m ago)\n\
              took      1m30s\n"
         );

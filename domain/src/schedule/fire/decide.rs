@@ -6,8 +6,7 @@
 use super::due::{Due, Overdue, due_times};
 use super::situation::Situation;
 use super::timeline::{Coming, first_coming};
-use super::{Misfire, Outcome, Overlap};
-use crate::id::TaskId;
+use super::{Made, Misfire, Outcome, Overlap};
 use crate::time::Timestamp;
 use std::time::Duration;
 
@@ -19,8 +18,8 @@ pub(super) const LATE: Duration = Duration::from_secs(1);
 pub struct Decision {
     /// A row for each due time, in fire order.
     pub rows: Vec<FireRow>,
-    /// Tasks to cancel before new ones are created.
-    pub cancel: Vec<TaskId>,
+    /// Tasks and runs to cancel before new ones are created.
+    pub cancel: Vec<Made>,
     /// Next due time.
     pub next: Next,
     /// Tasks created, with the new ones.
@@ -54,10 +53,14 @@ pub enum Next {
 /// Decides each past due time of `situation`, at most [`MOST_ROWS`](super::MOST_ROWS).
 #[must_use]
 pub fn decide(situation: &Situation<'_>) -> Decision {
-    let (due, next) = due_times(situation);
+    let (due, mut next) = due_times(situation);
     let mut ledger = Ledger::new(situation);
     for due in &due {
         if ledger.is_spent() {
+            break;
+        }
+        if ledger.is_full() {
+            next = Some(due.coming);
             break;
         }
         ledger.settle(due);
@@ -88,7 +91,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
 struct Ledger<'a> {
     situation: &'a Situation<'a>,
     rows: Vec<FireRow>,
-    cancel: Vec<TaskId>,
+    cancel: Vec<Made>,
     /// Tasks created by `rows`.
     made: u64,
     /// The newest of them.
@@ -109,6 +112,11 @@ impl<'a> Ledger<'a> {
         self.situation.fires.saturating_add(self.made) >= most
     }
 
+    /// Whether the next due time is left to the next decision. Only in parallel more than one is made, or kept.
+    fn is_full(&self) -> bool {
+        self.situation.overlap == Overlap::Allow && self.made >= self.situation.at_once
+    }
+
     fn settle(&mut self, due: &Due) {
         let outcome = if self.situation.suspended {
             Outcome::Suspended
@@ -124,7 +132,7 @@ impl<'a> Ledger<'a> {
         let made_up = due.overdue == Overdue::MadeUp && outcome.makes_task();
         let queued = made_up && self.queues();
         let delay = if made_up { self.pace() } else { Duration::ZERO };
-        self.rows.push(FireRow { due_at: due.at, outcome, delay, queued });
+        self.rows.push(FireRow { due_at: due.coming.due_at, outcome, delay, queued });
     }
 
     /// Whether a catch-up is serialized, so that its tasks do not block each other.
@@ -135,6 +143,9 @@ impl<'a> Ledger<'a> {
 
     /// Outcome of a due time that fires, by earlier tasks and the quota of its tenant.
     fn fire(&mut self, due: &Due) -> Outcome {
+        if !self.situation.can_start {
+            return Outcome::WorkflowUnavailable;
+        }
         if !self.situation.pool_granted {
             return Outcome::PoolUnavailable;
         }

@@ -3,7 +3,6 @@
 use super::Misfire;
 use super::situation::{MOST_ROWS, Situation};
 use super::timeline::{Coming, Timeline};
-use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use std::time::Duration;
 /// A past due time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Due {
-    pub at: Timestamp,
+    pub coming: Coming,
     /// Its lateness.
     pub age: Duration,
     pub overdue: Overdue,
@@ -55,7 +54,7 @@ pub(super) fn due_times(situation: &Situation<'_>) -> (Vec<Due>, Option<Coming>)
                 return (due, Some(coming));
             }
         }
-        due.push(Due { at: coming.due_at, age, overdue });
+        due.push(Due { coming, age, overdue });
     }
     let next = ahead_of.seen.front().map(|(coming, _)| *coming);
     (due, next.or_else(|| ahead_of.rest.peek().copied()))

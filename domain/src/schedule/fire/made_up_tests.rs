@@ -18,7 +18,7 @@ fn at(second: i64) -> Timestamp {
 fn decided(
     minutes: i64,
     (misfire, overlap): (Misfire, Overlap),
-    (live, queued): (&[TaskId], usize),
+    (live, queued): (&[Made], usize),
     can_queue: bool,
 ) -> Decision {
     let every =
@@ -35,6 +35,7 @@ fn decided(
         paused: false,
         suspended: false,
         pool_granted: true,
+        can_start: true,
         misfire,
         misfire_after: Duration::from_secs(10),
         overlap,
@@ -42,12 +43,13 @@ fn decided(
         live,
         queued,
         room: u64::MAX,
+        at_once: u64::MAX,
         now: at(minutes * 60 + 30),
     })
 }
 
-fn live(count: usize) -> Vec<TaskId> {
-    (0..count).map(|n| TaskId(Uuid::from_u128(n as u128))).collect()
+fn live(count: usize) -> Vec<Made> {
+    (0..count).map(|n| Made::Task(TaskId(Uuid::from_u128(n as u128)))).collect()
 }
 
 fn catch_up(count: u32, per_second: Option<u32>) -> Misfire {
@@ -77,7 +79,7 @@ fn a_pace_holds_for_what_runs_one_after_the_other() {
 #[test]
 fn what_runs_already_is_not_joined_but_what_is_made_up_for_is() {
     let ten = catch_up(10, None);
-    let made = |live: &[TaskId], queued| {
+    let made = |live: &[Made], queued| {
         let decision = decided(30, (ten, Overlap::Skip), (live, queued), true);
         decision.rows.iter().filter(|row| row.outcome.makes_task()).count()
     };

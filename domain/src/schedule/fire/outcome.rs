@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// Outcome of a due time. The first two create a task.
+/// Outcome of a due time. The first two create a task, or start a workflow run.
 #[derive(
     Debug,
     Clone,
@@ -38,12 +38,14 @@ pub enum Outcome {
     ShedQuota,
     /// The pool of its task does not exist or is not granted to its tenant.
     PoolUnavailable,
+    /// Its workflow does not exist, or cannot run with its input.
+    WorkflowUnavailable,
 }
 
 /// A text is not an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected fired, late, skipped_overlap, collapsed_misfire, skipped_misfire, paused, suspended, shed_quota or pool_unavailable"
+    "expected fired, late, skipped_overlap, collapsed_misfire, skipped_misfire, paused, suspended, shed_quota, pool_unavailable or workflow_unavailable"
 )]
 pub struct ParseFireOutcomeError;
 
@@ -57,7 +59,7 @@ impl Outcome {
         self.into()
     }
 
-    /// Whether it created a task.
+    /// Whether it created a task or started a run.
     #[must_use]
     pub const fn makes_task(self) -> bool {
         matches!(self, Self::Fired | Self::Late)

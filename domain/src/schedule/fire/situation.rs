@@ -1,8 +1,8 @@
 //! What a decision is made from.
 
 use super::timeline::{Coming, Source};
-use super::{Misfire, Overlap};
-use crate::id::{ScheduleId, TaskId};
+use super::{Made, Misfire, Overlap};
+use crate::id::ScheduleId;
 use crate::schedule::Reckoner;
 use crate::time::Timestamp;
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub struct Situation<'a> {
     pub suspended: bool,
     /// Whether its tenant may use the pool of its task now; the earlier state is unknown.
     pub pool_granted: bool,
+    /// Whether its workflow exists and can run with its input; true if it makes tasks.
+    pub can_start: bool,
     /// Misfire policy.
     pub misfire: Misfire,
     /// Age from which a due time is a misfire.
@@ -44,12 +46,14 @@ pub struct Situation<'a> {
     pub overlap: Overlap,
     /// Whether its tasks may be serialized.
     pub can_queue: bool,
-    /// Its unfinished tasks, oldest first.
-    pub live: &'a [TaskId],
+    /// Its unfinished tasks and runs, oldest first.
+    pub live: &'a [Made],
     /// Number of serialized tasks among them.
     pub queued: usize,
-    /// Free quota of its tenant, tasks.
+    /// Free quota of its tenant, in fires: tasks, or runs.
     pub room: u64,
+    /// Fires of one decision that make something; the rest is decided next time. Bounds how much one transaction writes.
+    pub at_once: u64,
     /// The time of the database.
     pub now: Timestamp,
 }

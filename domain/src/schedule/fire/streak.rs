@@ -1,4 +1,4 @@
-//! Consecutive failures of a schedule's tasks.
+//! Consecutive failures of a schedule's tasks or runs.
 
 use crate::task::State;
 

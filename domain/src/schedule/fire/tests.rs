@@ -30,7 +30,7 @@ fn source(reckoner: &Reckoner) -> Source<'_> {
     Source { reckoner, after: at(-60), until: None }
 }
 
-fn situation<'a>(reckoner: &'a Reckoner, live: &'a [TaskId], now: Timestamp) -> Situation<'a> {
+fn situation<'a>(reckoner: &'a Reckoner, live: &'a [Made], now: Timestamp) -> Situation<'a> {
     Situation {
         schedule: ScheduleId(Uuid::nil()),
         sources: vec![source(reckoner)],
@@ -42,6 +42,7 @@ fn situation<'a>(reckoner: &'a Reckoner, live: &'a [TaskId], now: Timestamp) -> 
         paused: false,
         suspended: false,
         pool_granted: true,
+        can_start: true,
         misfire: Misfire::FireNextSoon,
         misfire_after: Duration::from_secs(10),
         overlap: Overlap::Allow,
@@ -49,12 +50,13 @@ fn situation<'a>(reckoner: &'a Reckoner, live: &'a [TaskId], now: Timestamp) -> 
         live,
         queued: 0,
         room: u64::MAX,
+        at_once: u64::MAX,
         now,
     }
 }
 
-fn live(count: usize) -> Vec<TaskId> {
-    (0..count).map(|n| TaskId(Uuid::from_u128(n as u128))).collect()
+fn live(count: usize) -> Vec<Made> {
+    (0..count).map(|n| Made::Task(TaskId(Uuid::from_u128(n as u128)))).collect()
 }
 
 fn outcomes(decision: &Decision) -> Vec<Outcome> {
@@ -164,6 +166,7 @@ fn check(s: &Situation<'_>, now: i64) {
             Outcome::Suspended => assert!(s.suspended),
             Outcome::ShedQuota => assert!(made as u64 == s.room),
             Outcome::PoolUnavailable => assert!(!s.pool_granted && !s.paused && !s.suspended),
+            Outcome::WorkflowUnavailable => assert!(!s.can_start),
         }
         assert!(
             !(s.paused || s.suspended)
@@ -382,4 +385,46 @@ fn a_template_reads_back_as_written() {
     let template: TaskTemplate = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::to_string(&template).unwrap(), text);
     assert!(serde_json::from_str::<TaskTemplate>(&text.replace("\"name\"", "\"named\"")).is_err());
+}
+
+#[test]
+fn what_cannot_start_makes_nothing_and_is_no_matter_of_pool_or_quota() {
+    let reckoner = minutely(None);
+    let mut situation = situation(&reckoner, &[], at(125));
+    (situation.misfire, situation.can_start) = (Misfire::FireNow, false);
+    (situation.pool_granted, situation.room) = (false, 0);
+    let decision = decide(&situation);
+    assert_eq!(outcomes(&decision), [Outcome::WorkflowUnavailable; 3]);
+    assert_eq!((decision.fires, decision.next), (5, Next::At(next(at(180)))));
+    situation.paused = true;
+    assert_eq!(outcomes(&decide(&situation)), [Outcome::Paused; 3]);
+}
+
+#[test]
+fn decisions_that_make_few_at_once_give_the_same_rows_as_one() {
+    let reckoner = minutely(None);
+    let lives = [Made::Run(crate::id::WorkflowRunId(Uuid::nil()))];
+    let catch_up =
+        Misfire::CatchUp { count: 3, max_age: Duration::from_secs(240), per_second: None };
+    for misfire in [Misfire::FireNow, Misfire::FireNextSoon, Misfire::Skip, catch_up] {
+        for overlap in [Overlap::Allow, Overlap::Skip, Overlap::CancelOther] {
+            let mut all = situation(&reckoner, &lives, at(425));
+            (all.misfire, all.overlap, all.can_queue) = (misfire, overlap, false);
+            let whole = decide(&all);
+            let mut piece = Situation { at_once: 1, ..all };
+            let mut rows = Vec::new();
+            let end = loop {
+                let decision = decide(&piece);
+                assert!(decision.rows.iter().filter(|row| row.outcome.makes_task()).count() <= 1);
+                rows.extend(decision.rows);
+                piece.fires = decision.fires;
+                match decision.next {
+                    Next::At(coming) if coming.fire_at <= at(425) => piece.next = coming,
+                    next => break next,
+                }
+            };
+            assert_eq!((rows, piece.fires), (whole.rows, whole.fires), "{misfire:?} {overlap}");
+            assert_eq!(end, whole.next, "{misfire:?} {overlap}");
+        }
+    }
 }

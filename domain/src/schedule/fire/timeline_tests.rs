@@ -54,6 +54,7 @@ fn fired(
             paused: false,
             suspended: false,
             pool_granted: true,
+            can_start: true,
             misfire,
             misfire_after: Duration::from_secs(10),
             overlap: Overlap::Allow,
@@ -61,6 +62,7 @@ fn fired(
             live: &[],
             queued: 0,
             room: u64::MAX,
+            at_once: u64::MAX,
             now,
         });
         fires = decision.fires;
@@ -207,6 +209,7 @@ proptest! {
             paused: false,
             suspended: false,
             pool_granted: true,
+            can_start: true,
             misfire: Misfire::FireNow,
             misfire_after: Duration::from_secs(10),
             overlap: Overlap::Allow,
@@ -214,6 +217,7 @@ proptest! {
             live: &[],
             queued: 0,
             room: u64::MAX,
+            at_once: u64::MAX,
             now: at(200),
         };
         let decision = decide(&first);

@@ -5,8 +5,9 @@ mod list;
 mod put;
 mod record;
 
+pub(crate) use delete::keep;
 pub use delete::{DeleteAnswer, delete};
 pub use list::{get, list};
 pub use put::{PutAnswer, PutWorkflow, put};
 pub use record::WorkflowRecord;
-pub(super) use record::read_plan;
+pub(crate) use record::read_plan;

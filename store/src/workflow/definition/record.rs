@@ -42,7 +42,7 @@ impl WorkflowRecord {
 }
 
 /// Reads a plan, of the definition or the run `row`.
-pub(in crate::workflow) fn read_plan(row: &str, text: &str) -> Result<Plan, StoreError> {
+pub(crate) fn read_plan(row: &str, text: &str) -> Result<Plan, StoreError> {
     serde_json::from_str(text).map_err(|_| StoreError::Malformed {
         what: "plan",
         row: row.to_owned(),

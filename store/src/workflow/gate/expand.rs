@@ -3,9 +3,10 @@
 use super::read::GatedTask;
 use crate::StoreError;
 use crate::statement::named;
-use crate::task::submit::{NewTask, in_transaction};
+use crate::task::submit::{FiredBy, NewTask, in_transaction};
 use crate::workflow::definition::read_plan;
 use crate::workflow::run::{RunOf, item};
+use domain::id::ScheduleId;
 use domain::task::Run;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -20,7 +21,7 @@ pub(super) async fn expand(
     let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let query = sqlx::query!(
         r#"update workflow_run r set total = r.total + $3 where r.tenant_id = $1 and r.id = $2
-            returning r.plan, r.tasks, r.workflow, r.version, r.started_by"#,
+            returning r.plan, r.tasks, r.workflow, r.version, r.started_by, r.schedule_id, r.schedule_name, r.due_at"#,
         tenant.uuid(),
         task.run.uuid(),
         count
@@ -29,6 +30,7 @@ pub(super) async fn expand(
     let row = row.ok_or(StoreError::Contended)?;
     let plan = read_plan(&task.run.to_string(), &row.plan)?;
     let place = row.tasks.iter().position(|of| *of == id.uuid());
+    let fired = row.schedule_id.zip(row.schedule_name).zip(row.due_at);
     let of = RunOf {
         tenant,
         workflow: row.workflow.zip(row.version),
@@ -36,6 +38,11 @@ pub(super) async fn expand(
         input: None,
         started_by: row.started_by,
         traceparent: None,
+        fired: fired.map(|((schedule, name), due_at)| FiredBy {
+            schedule: ScheduleId(schedule),
+            name,
+            due_at,
+        }),
     };
     let Some(node) = place.and_then(|place| of.plan.nodes.get(place)) else {
         return Err(StoreError::Contended);

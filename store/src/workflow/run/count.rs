@@ -4,6 +4,7 @@
 //! a crash at any step counts nothing twice.
 
 use super::nodes::ends;
+use super::stop::REPLACED;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
@@ -33,6 +34,8 @@ struct LastEnd {
     stopped_by_deadline: Option<bool>,
     /// Nodes of another run are taken over.
     is_rerun: bool,
+    /// A newer run of its schedule took its place.
+    is_replaced: bool,
 }
 
 /// Counts up to `limit` rows of the tally.
@@ -55,11 +58,11 @@ pub async fn count_ends(db: &SchedulerDb, limit: i64) -> Result<CountedEnds, Sto
                     update workflow_run r set ended = r.ended + s.ended, failed = r.failed + s.failed
                     from summed s
                     where r.tenant_id = any (array[s.tenant_id]) and r.id = s.run_id and r.ended + s.ended <= r.total
-                    returning r.tenant_id, r.id, r.total, r.ended, r.failed, r.stopped_at, r.deadline_at, r.rerun_of
+                    returning r.tenant_id, r.id, r.total, r.ended, r.failed, r.stopped_at, r.deadline_at, r.stop_reason, r.rerun_of
                 )
                 select s.rows as "rows!", c.tenant_id as "tenant_id?", c.id as "id?", c.ended >= c.total as "is_last?",
                     c.failed as "failed?", c.stopped_at >= c.deadline_at as "at_deadline?", c.stopped_at is not null as "is_stopped?",
-                    c.rerun_of is not null as "is_rerun?"
+                    c.rerun_of is not null as "is_rerun?", c.stop_reason as "stop_reason?"
                 from summed s left join changed c on c.tenant_id = s.tenant_id and c.id = s.run_id"#,
             limit
         );
@@ -78,6 +81,7 @@ pub async fn count_ends(db: &SchedulerDb, limit: i64) -> Result<CountedEnds, Sto
                         .filter(|stopped| *stopped)
                         .map(|_| row.at_deadline.unwrap_or(false)),
                     is_rerun: row.is_rerun.unwrap_or(false),
+                    is_replaced: row.stop_reason.as_deref() == Some(REPLACED),
                 });
             }
         }
@@ -99,6 +103,7 @@ async fn finish(tx: &mut PgConnection, end: &LastEnd) -> Result<(), StoreError> 
         // As of a task: a success that was faster than the cancel counts.
         _ if end.failed == 0 && !end.is_rerun => (RunState::Succeeded, None),
         Some(true) => (RunState::Expired, Some("its deadline passed".to_owned())),
+        Some(false) if end.is_replaced => (RunState::Cancelled, Some(REPLACED.to_owned())),
         Some(false) => (RunState::Cancelled, Some("cancelled by its owner".to_owned())),
         None => judged(&mut *tx, end).await?,
     };

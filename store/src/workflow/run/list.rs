@@ -4,7 +4,7 @@ use super::record::{RunRecord, RunRow};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{MOST_READ, PageOf, StoreError, TenantScope};
-use domain::id::WorkflowRunId;
+use domain::id::{ScheduleId, WorkflowRunId};
 use domain::workflow::RunState;
 use uuid::Uuid;
 
@@ -15,6 +15,8 @@ pub struct RunFilter {
     pub states: Vec<RunState>,
     /// Of the definition of this name.
     pub workflow: Option<String>,
+    /// Started by this schedule.
+    pub schedule: Option<ScheduleId>,
     /// Older than this one: the cursor.
     pub before: Option<WorkflowRunId>,
 }
@@ -32,7 +34,7 @@ pub async fn get(
     let query = sqlx::query_as!(
         RunRow,
         "select tenant_id, id, workflow, version, state, input, plan, tasks, total, ended, failed, labels::text, created_at, deadline_at,
-                finished_at, reason, rerun_of, tasks_since, started_by
+                finished_at, reason, rerun_of, tasks_since, started_by, schedule_id, schedule_name, due_at
             from workflow_run where tenant_id = $1 and id = $2",
         scope.tenant().uuid(),
         id.uuid()
@@ -65,17 +67,19 @@ pub async fn list(
     let query = sqlx::query_as!(
         RunRow,
         r#"select tenant_id, id, workflow, version, state, null::text as input, '' as "plan!", '{}'::uuid[] as "tasks!", total, ended, failed,
-                labels::text, created_at, deadline_at, finished_at, reason, rerun_of, tasks_since, started_by
+                labels::text, created_at, deadline_at, finished_at, reason, rerun_of, tasks_since, started_by, schedule_id, schedule_name, due_at
             from workflow_run
             where tenant_id = $1 and id < $2 and id >= $3
                 and (cardinality($4::text[]) = 0 or state = any ($4)) and ($5::text is null or workflow = $5)
+                and ($7::uuid is null or schedule_id = $7)
             order by id desc limit $6"#,
         scope.tenant().uuid(),
         before,
         bound.unwrap_or_default(),
         &states,
         filter.workflow.as_deref(),
-        i64::from(limit)
+        i64::from(limit),
+        filter.schedule.map(|schedule| schedule.uuid())
     );
     let rows = patient("run.list", query.fetch_all(&mut *tx)).await?;
     let rows: Vec<RunRecord> =

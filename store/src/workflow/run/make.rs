@@ -1,7 +1,7 @@
 //! Makes the tasks of a run of its plan.
 
 use super::record::RunRecord;
-use crate::task::submit::{NewTask, NodeTask};
+use crate::task::submit::{FiredBy, NewTask, NodeTask};
 use domain::batch::ConcurrencyKey;
 use domain::dependency::{Dependencies, Edge};
 use domain::id::{TaskId, TenantId, WorkflowRunId};
@@ -24,6 +24,8 @@ pub struct RunOf {
     pub started_by: String,
     /// W3C traceparent of the request.
     pub traceparent: Option<String>,
+    /// The fire of a schedule that starts it; of a re-run, that of the run before.
+    pub fired: Option<FiredBy>,
 }
 
 /// A run to start.
@@ -39,13 +41,20 @@ pub struct NewRun {
     pub tasks: Vec<NewTask>,
     /// The run that it runs again, and since when that had tasks.
     pub rerun_of: Option<(WorkflowRunId, Timestamp)>,
+    /// Its schedule counts how it ends.
+    pub is_counted: bool,
 }
 
 impl NewRun {
     /// A run of all nodes.
     #[must_use]
     pub fn new(of: RunOf) -> Self {
-        Self::make(of, None, |_| None)
+        Self::make(WorkflowRunId::fresh(), of, None, |_| None)
+    }
+
+    /// The run `id` of all nodes, of a due time whose end is counted, or not.
+    pub(crate) fn of_fire(id: WorkflowRunId, of: RunOf, is_counted: bool) -> Self {
+        Self { is_counted, ..Self::make(id, of, None, |_| None) }
     }
 
     /// A run of the nodes of `before` that are `chosen`; it takes over the others.
@@ -53,15 +62,15 @@ impl NewRun {
     pub fn again(of: RunOf, before: &RunRecord, chosen: &[bool]) -> Self {
         let stays = |place: usize| chosen.get(place).is_some_and(|chosen| !chosen);
         let kept = |place: usize| before.tasks.get(place).copied().filter(|_| stays(place));
-        Self::make(of, Some((before.id, before.tasks_since)), kept)
+        Self::make(WorkflowRunId::fresh(), of, Some((before.id, before.tasks_since)), kept)
     }
 
     fn make(
+        id: WorkflowRunId,
         of: RunOf,
         rerun_of: Option<(WorkflowRunId, Timestamp)>,
         kept: impl Fn(usize) -> Option<TaskId>,
     ) -> Self {
-        let id = WorkflowRunId::fresh();
         // Among tasks of equal deadlines the smaller id is placed first; and locks are taken in the order of ids, parents first.
         let order = longest_path_first(&of.plan);
         let mut nodes: Vec<TaskId> = vec![TaskId(uuid::Uuid::nil()); of.plan.nodes.len()];
@@ -71,7 +80,7 @@ impl NewRun {
         let is_new = |place: &&usize| kept(**place).is_none();
         let tasks =
             order.iter().filter(is_new).map(|&place| task(&of, id, &nodes, place)).collect();
-        Self { id, of, nodes, tasks, rerun_of }
+        Self { id, of, nodes, tasks, rerun_of, is_counted: false }
     }
 }
 
@@ -139,7 +148,7 @@ fn plain(of: &RunOf, node: &Node, node_task: NodeTask) -> NewTask {
         unique_key: None,
         traceparent: of.traceparent.clone(),
         key_id: of.started_by.clone(),
-        schedule: None,
+        schedule: of.fired.clone(),
         rerun_of: None,
         node: Some(node_task),
         depends_on: None,

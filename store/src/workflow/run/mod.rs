@@ -24,4 +24,6 @@ pub(super) use nodes::ends;
 pub use nodes::{ItemTasks, NodeRecord, items, nodes};
 pub use record::RunRecord;
 pub use start::{StartAnswer, start};
+pub(crate) use start::{start_in, unfinished};
+pub(crate) use stop::replaced_in;
 pub use stop::{StoppedPiece, stop_piece};

@@ -2,8 +2,9 @@
 
 use crate::StoreError;
 use crate::task::spec;
+use crate::task::submit::FiredBy;
 use crate::workflow::definition::read_plan;
-use domain::id::{TaskId, TenantId, WorkflowRunId};
+use domain::id::{ScheduleId, TaskId, TenantId, WorkflowRunId};
 use domain::task::Labels;
 use domain::time::Timestamp;
 use domain::workflow::{Plan, RunState};
@@ -48,8 +49,10 @@ pub struct RunRecord {
     pub rerun_of: Option<WorkflowRunId>,
     /// Its oldest task may be that old.
     pub tasks_since: Timestamp,
-    /// The key, the sign-in or the schedule that started it.
+    /// The key or the sign-in that started it, or that stored its schedule.
     pub started_by: String,
+    /// The fire of a schedule that started it, or the run that it runs again.
+    pub fired: Option<FiredBy>,
 }
 
 impl RunRecord {
@@ -84,6 +87,9 @@ pub(super) struct RunRow {
     pub rerun_of: Option<Uuid>,
     pub tasks_since: Timestamp,
     pub started_by: String,
+    pub schedule_id: Option<Uuid>,
+    pub schedule_name: Option<String>,
+    pub due_at: Option<Timestamp>,
 }
 
 impl TryFrom<RunRow> for RunRecord {
@@ -116,6 +122,13 @@ impl TryFrom<RunRow> for RunRecord {
             rerun_of: row.rerun_of.map(WorkflowRunId),
             tasks_since: row.tasks_since,
             started_by: row.started_by,
+            fired: row.schedule_id.zip(row.schedule_name).zip(row.due_at).map(
+                |((schedule, name), due_at)| FiredBy {
+                    schedule: ScheduleId(schedule),
+                    name,
+                    due_at,
+                },
+            ),
         })
     }
 }

@@ -7,7 +7,7 @@ use crate::idempotency::{Begun, IdempotencyKey, put_answer, take};
 use crate::statement::{named, repeated};
 use crate::task::submit::{SubmitAnswer, in_transaction};
 use crate::{StoreError, TenantScope};
-use domain::id::TaskId;
+use domain::id::{TaskId, TenantId};
 use domain::time::{Timestamp, millis};
 use serde_json::json;
 use sqlx::PgConnection;
@@ -52,16 +52,10 @@ pub async fn start(
                 Begun::Unfinished => return Err(StoreError::Contended),
             }
         }
-        if unfinished(&mut tx, scope, most.0).await? >= most.0 {
+        if unfinished(&mut tx, scope.tenant(), most.0).await? >= most.0 {
             return Ok(StartAnswer::QuotaReached);
         }
-        let stored_at = insert(&mut tx, run, most.1).await?;
-        let mut forgotten = Vec::new();
-        for answer in in_transaction(&mut tx, &run.tasks).await? {
-            if let SubmitAnswer::UnknownParents(unknown) = answer {
-                forgotten.extend(unknown);
-            }
-        }
+        let (stored_at, forgotten) = start_in(&mut tx, run, most.1).await?;
         if !forgotten.is_empty() {
             return Ok(StartAnswer::Forgotten(forgotten));
         }
@@ -81,37 +75,55 @@ pub async fn start(
     .await
 }
 
-/// Runs of the tenant that have not ended, up to `most`. Only the caller starts one until its transaction ends.
-async fn unfinished(
+/// Stores `run`, which may come to have `most` tasks: when, and of a re-run the tasks of the run before that are in no history any more.
+pub(crate) async fn start_in(
     tx: &mut PgConnection,
-    scope: &TenantScope,
+    run: &NewRun,
+    most: i64,
+) -> Result<(Timestamp, Vec<TaskId>), StoreError> {
+    let stored_at = insert(&mut *tx, run, most).await?;
+    let mut forgotten = Vec::new();
+    for answer in in_transaction(tx, &run.tasks).await? {
+        if let SubmitAnswer::UnknownParents(unknown) = answer {
+            forgotten.extend(unknown);
+        }
+    }
+    Ok((stored_at, forgotten))
+}
+
+/// Runs of the tenant that have not ended, up to `most`. Only the caller starts one until its transaction ends. Whoever locks the row of a
+/// schedule, too, does that before.
+pub(crate) async fn unfinished(
+    tx: &mut PgConnection,
+    tenant: TenantId,
     most: u64,
 ) -> Result<u64, StoreError> {
     let lock = sqlx::query_scalar!(
         r#"select true as "locked!" from pg_advisory_xact_lock(hashtextextended('workflow runs ' || $1::text, 0))"#,
-        scope.tenant().to_string()
+        tenant.to_string()
     );
     named("run.lock_all", lock.fetch_one(&mut *tx)).await?;
     let query = sqlx::query_scalar!(
         r#"select count(*) as "held!" from (
                 select from workflow_run r where r.tenant_id = $1 and r.finished_at is null limit $2) held"#,
-        scope.tenant().uuid(),
+        tenant.uuid(),
         i64::try_from(most).unwrap_or(i64::MAX)
     );
     named("run.count", query.fetch_one(tx)).await.map(i64::unsigned_abs)
 }
 
 async fn insert(tx: &mut PgConnection, run: &NewRun, most: i64) -> Result<Timestamp, StoreError> {
-    let NewRun { id, of, nodes, tasks, rerun_of } = run;
+    let NewRun { id, of, nodes, tasks, rerun_of, is_counted } = run;
     let total = i64::try_from(tasks.len()).unwrap_or(i64::MAX);
+    let fired = of.fired.as_ref();
     let nodes: Vec<Uuid> = nodes.iter().map(|task| task.uuid()).collect();
     let labels: &BTreeMap<_, _> = &of.plan.labels;
     let labels = (!labels.is_empty()).then(|| serde_json::to_string(labels).unwrap_or_default());
     let query = sqlx::query_scalar!(
         "insert into workflow_run (tenant_id, id, workflow, version, state, plan, input, tasks, total, most, labels, deadline_at, rerun_of,
-                tasks_since, started_by)
+                tasks_since, started_by, schedule_id, schedule_name, due_at, counted_by)
             values ($1, $2, $3, $4, 'running', $5, $6, $7, $8, greatest($9::bigint, $8), $10::text::jsonb, now() + $11 * interval '1 millisecond',
-                $12, coalesce($13, now()), $14)
+                $12, coalesce($13, now()), $14, $15::uuid, $16, $17, case when $18 then $15::uuid end)
             returning created_at",
         of.tenant.uuid(),
         id.uuid(),
@@ -126,7 +138,11 @@ async fn insert(tx: &mut PgConnection, run: &NewRun, most: i64) -> Result<Timest
         of.plan.deadline.map(|deadline| millis(deadline) as f64),
         rerun_of.map(|(id, _)| id.uuid()),
         rerun_of.map(|(_, since)| since),
-        of.started_by
+        of.started_by,
+        fired.map(|fired| fired.schedule.uuid()),
+        fired.map(|fired| fired.name.as_str()),
+        fired.map(|fired| fired.due_at),
+        is_counted
     );
     let stored_at = named("run.start", query.fetch_optional(&mut *tx)).await?;
     let stored_at = stored_at.ok_or(StoreError::Contended)?;

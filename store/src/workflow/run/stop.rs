@@ -5,7 +5,12 @@ use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
 use crate::task::transition::run_stopped;
 use domain::id::{TenantId, WorkflowRunId};
+use sqlx::PgConnection;
 use std::time::Duration;
+use uuid::Uuid;
+
+/// Why a run is stopped that a newer one of its schedule takes the place of.
+pub(super) const REPLACED: &str = "a newer run of its schedule took its place";
 
 /// What one call did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,4 +71,24 @@ async fn expire(db: &SchedulerDb) -> Result<u64, StoreError> {
         Ok(named("run.expire", query.execute(db.pool())).await?.rows_affected())
     })
     .await
+}
+
+/// Stops runs that a newer one of their schedule takes the place of; how many. Those that have ended, or are stopped, stay as they are.
+pub(crate) async fn replaced_in(
+    tx: &mut PgConnection,
+    runs: &[(TenantId, WorkflowRunId)],
+) -> Result<u64, StoreError> {
+    let mut sorted = runs.to_vec();
+    sorted.sort_unstable();
+    let (tenants, ids): (Vec<Uuid>, Vec<Uuid>) =
+        sorted.into_iter().map(|(tenant, id)| (tenant.uuid(), id.uuid())).unzip();
+    let query = sqlx::query!(
+        "update workflow_run r set state = 'cancelling', stopped_at = now(), stop_reason = $3
+            from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
+            where r.tenant_id = any (array[i.tenant_id]) and r.id = i.id and r.state = 'running'",
+        &tenants,
+        &ids,
+        REPLACED
+    );
+    Ok(named("run.replaced", query.execute(tx)).await?.rows_affected())
 }

@@ -2,7 +2,7 @@
 
 use super::world::World;
 use domain::id::{NodeId, ScheduleId, TaskId};
-use domain::schedule::{Misfire, Outcome, Overlap, Spec, TaskTemplate, Timing};
+use domain::schedule::{Made, Misfire, Outcome, Overlap, Spec, TaskTemplate, Timing};
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub fn new_schedule(name: &str) -> PutSchedule {
     PutSchedule {
         name: name.to_owned(),
         timing: Timing::of(vec![Spec::Cron("0 3 * * *".to_owned())]),
-        template: template(),
+        template: template().into(),
         overlap: Overlap::Allow,
         misfire: Misfire::FireNextSoon,
         pause_after_failures: None,
@@ -87,7 +87,8 @@ pub fn once(facts: &Facts, gap: Duration, task: TaskId) -> Verdict {
     let row = VerdictRow {
         due_at: facts.due.due_at,
         outcome: Outcome::Fired,
-        task: Some(task),
+        made: Some(Made::Task(task)),
+        detail: None,
         delay: Duration::ZERO,
         queued: false,
     };
@@ -98,6 +99,7 @@ pub fn once(facts: &Facts, gap: Duration, task: TaskId) -> Verdict {
         version: facts.version,
         overlap: facts.overlap,
         template: Some(Arc::new(serde_json::from_str(&facts.template).unwrap())),
+        runs: None,
         cancel: Vec::new(),
         next: Some((next, next)),
         awaits: None,
