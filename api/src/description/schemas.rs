@@ -76,6 +76,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Backoff>()
         .schema_from::<words::RetryOn>()
         .schema_from::<words::HttpMethod>()
+        .schema_from::<words::CompleteOn>()
         .schema_from::<words::AttemptState>()
         .schema_from::<wire::CancelResult>()
         .schema_from::<words::Scope>()

@@ -107,6 +107,12 @@ async fn each_reason_is_told_as_it_is_documented() {
     for (columns, reason) in [
         ("state = 'queued', wake_at = now()".to_owned(), "placing"),
         (format!("state = 'running', {leased}, concurrency_key = 'db'"), "running"),
+        (
+            "state = 'running', session_id = '00000000-0000-0000-0000-000000000000', assignment = 1, placed_at = now(), attempt = 1,
+                wake_at = now() + interval '1 minute', called = row(gen_random_uuid(), 1, 202, 0, 0)::task_call"
+                .to_owned(),
+            "completion",
+        ),
         (format!("state = 'cancelling', {leased}"), "stopping"),
         (
             "state = 'retrying', attempt = 1, failures = 1, run_at = now() + interval '1 hour'"

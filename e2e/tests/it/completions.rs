@@ -62,8 +62,9 @@ impl Stage {
         let (tasks, tokens) = (TaskGroup::new(), Tokens::default());
         let url = server(&tasks, Arc::clone(&tokens)).await?;
         // Room for one task of this tier at a time.
-        let shape = Role::ALL.into_iter().filter(|role| *role != Role::Executor);
-        let shape = shape.fold(Shape::default(), |shape, role| shape.with(role, 1));
+        let shape = Role::ALL.into_iter().fold(Shape::default(), |shape, role| {
+            shape.with(role, usize::from(role != Role::Executor))
+        });
         let mut cluster = Cluster::start(shape.set("BERTH_EXECUTOR__CPU_MILLIS", "250")).await?;
         // An executor learns of it when it joins.
         cluster.berth(&["admin", "pool", "set", "default", "--private-targets", "on"]).await?;

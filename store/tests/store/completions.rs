@@ -13,18 +13,20 @@ struct Stage {
     world: World,
     tenant: TenantId,
     scope: TenantScope,
+    batcher: NodeId,
 }
 
 impl Stage {
     async fn new() -> Self {
         let world = World::new().await;
         let tenant = world.tenant().await;
-        Self { world, tenant, scope: TenantScope::of_role(tenant) }
+        let (scope, batcher) = (TenantScope::of_role(tenant), NodeId::fresh());
+        Self { world, tenant, scope, batcher }
     }
 
     /// So many leases.
     async fn run(&self, count: usize) -> Vec<LeaseKey> {
-        let leader = self.world.lead(NodeId::fresh()).await;
+        let leader = self.world.lead(self.batcher).await;
         let owned = self.world.open(NodeId::fresh()).await;
         self.world.run(leader, owned, self.tenant, count).await
     }
@@ -99,7 +101,7 @@ async fn what_was_called_needs_no_executor_and_ends_by_its_completion_once() {
     let done = stage.complete(lease, &success("{\"rows\": 12}")).await;
     assert_eq!(done, CompletionAnswer::Completed(State::Succeeded));
     let result = "select value from task_result";
-    assert_eq!(world.text(result.to_owned()).await.as_deref(), Some("{\"rows\":12}"));
+    assert_eq!(world.text(result.to_owned()).await.as_deref(), Some("{\"rows\": 12}"));
     assert_eq!(stage.attempt(lease, "outcome").await.as_deref(), Some("succeeded"));
     assert_eq!(stage.attempt(lease, "exit_code").await.as_deref(), Some("202"));
     assert!(stage.attempt(lease, "usage_ms").await.unwrap().parse::<u64>().unwrap() <= 120);
@@ -145,7 +147,7 @@ async fn a_failure_is_retried_and_the_token_of_the_first_attempt_is_over() {
 
     stage.world.sql("update task set run_at = now(), wake_at = now()").await;
     transition::due(&stage.world.scheduler, &[(stage.tenant, lease.task)]).await.unwrap();
-    let leader = stage.world.lead(NodeId::fresh()).await;
+    let leader = stage.world.lead(stage.batcher).await;
     let owned = stage.world.open(NodeId::fresh()).await;
     let dispatches = stage.world.dispatch(leader, &[(stage.tenant, lease.task)]).await;
     let second = stage.world.place(owned, &dispatches).await[0];
