@@ -157,7 +157,10 @@ pub(super) fn runs(run: &Extensible<Run>) -> String {
             let words = || argv.iter().map(|word| cell::word(word)).collect::<Vec<_>>().join(" ");
             script::typed(&argv).unwrap_or_else(words)
         }
-        Extensible::Known(Run::Http(http)) => format!("{} {}", http.method, cell::plain(&http.url)),
+        Extensible::Known(Run::Http(http)) => {
+            let later = if http.complete.is_answer() { "" } else { ", completed by a callback" };
+            format!("{} {}{later}", http.method, cell::plain(&http.url))
+        }
         Extensible::Known(Run::Noop(noop)) => format!("noop for {}", format_duration(noop.sleep)),
         Extensible::Other(run) => {
             run.as_object().and_then(|run| run.keys().next()).cloned().unwrap_or_default()

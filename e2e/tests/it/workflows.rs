@@ -284,6 +284,38 @@ async fn a_run_is_stopped_by_its_owner_or_its_deadline() -> anyhow::Result<()> {
     Oracle::of(&cluster).drained(SOON).await
 }
 
+/// The last parents of a node end at the same instant on several resource managers, and the run is cancelled at about that instant.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_at_the_instant_of_the_ends_agrees_with_its_answer() -> anyhow::Result<()> {
+    let shape = Shape::default().with(Role::Scheduler, 2).with(Role::ResourceManager, 2);
+    let cluster = Cluster::start(shape).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let mut numbers = Numbers::new(11);
+    let noop = json!({"task": {"run": {"noop": {"sleep": "20ms"}}, "max_attempts": 1}});
+    let last = json!({"after": ["a", "b", "c"], "task": {"run": {"noop": {}}, "max_attempts": 1}});
+    let body = json!({"definition": {"nodes": {"a": noop, "b": noop, "c": noop, "last": last}}});
+    let mut ends = HashMap::<String, usize>::new();
+    for round in 0..rounds(40, 3000) {
+        let run = start(&customer, &body, &format!("race-{round}")).await?;
+        runtime::clock::sleep(Duration::from_millis(numbers.below(200) as u64)).await;
+        let path = format!("/v1/workflow-runs/{run}/cancel");
+        let (status, cancelled) = customer.call("POST", &path, None, None).await?;
+        anyhow::ensure!([200, 202].contains(&status), "{status}: {cancelled}");
+        let shown = ended(&customer, &run, SOON).await?;
+        let state = shown["run"]["state"].as_str().context("no state")?.to_owned();
+        let nodes = states(&shown);
+        let all = nodes.iter().all(|(_, state)| state == "succeeded");
+        assert_eq!(state == "succeeded", all, "{shown}");
+        assert!(all || state == "cancelled", "{shown}");
+        if cancelled["cancel"] == "already_ended" {
+            assert!(all, "{cancelled} {shown}");
+        }
+        *ends.entry(state).or_default() += 1;
+    }
+    assert_eq!(ends.len(), 2, "some of both: {ends:?}");
+    Oracle::of(&cluster).drained(SOON).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_run_again_in_parts_and_the_results_of_the_others_stay() -> anyhow::Result<()> {
     let cluster = Cluster::start(Shape::default()).await?;
