@@ -3,7 +3,7 @@
 //! It counts as a task that is submitted. With an idempotency key it happens once: the key and its answer are stored with the fire.
 
 use super::place::{name_in_path, no_such_schedule, unavailable};
-use super::trigger_run::start_in_backlog;
+use super::trigger_run::{Fired, is_new, start_in_backlog};
 use crate::answer::{Answer, to_json};
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -17,8 +17,6 @@ use domain::id::PoolName;
 use domain::plan::Quota;
 use store::idempotency::{IdempotencyKey, Once};
 use store::schedule::{FireRecord, Trigger, TriggerAnswer};
-
-pub(super) type Fired = Result<Once<TriggerAnswer>, Problem>;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -119,13 +117,4 @@ async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) 
     let fired = fired.map_err(of_write);
     room.settle(u64::from(is_new(&fired)));
     fired
-}
-
-/// Whether there is a task more, or may be.
-pub(super) fn is_new(fired: &Fired) -> bool {
-    match fired {
-        Ok(Once::Done(TriggerAnswer::Fired(_))) => true,
-        Ok(_) => false,
-        Err(problem) => problem.may_have_happened(),
-    }
 }

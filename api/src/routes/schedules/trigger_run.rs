@@ -1,15 +1,16 @@
 //! `POST /v1/schedules/{name}/trigger` of a schedule that starts workflow runs.
 
 use super::place::run_now;
-use super::trigger::{Fired, is_new};
 use crate::answer::to_json;
 use crate::call::Call;
-use crate::problem::of_write;
+use crate::problem::{Problem, of_write};
 use crate::schedule::fire;
 use domain::plan::Quota;
 use store::idempotency::{IdempotencyKey, Once};
 use store::schedule::{FireRecord, TriggerAnswer, TriggerRun, trigger_run};
 use store::workflow::run::RunOf;
+
+pub(super) type Fired = Result<Once<TriggerAnswer>, Problem>;
 
 /// How often a schedule is read again that was changed meanwhile.
 const TRIES: usize = 3;
@@ -63,4 +64,13 @@ async fn start(call: &Call, name: &str, key: Option<&IdempotencyKey>) -> Fired {
     let fired = fired.map_err(of_write);
     room.settle(if is_new(&fired) { tasks } else { 0 });
     fired
+}
+
+/// Whether there is a task more, or may be.
+pub(super) fn is_new(fired: &Fired) -> bool {
+    match fired {
+        Ok(Once::Done(TriggerAnswer::Fired(_))) => true,
+        Ok(_) => false,
+        Err(problem) => problem.may_have_happened(),
+    }
 }

@@ -31,14 +31,14 @@ pub const DOC: Doc = Doc {
         text: "Completed",
         content: Content::Json("CompletedTask"),
     }],
-    problems: &[Code::Unauthenticated, Code::Conflict, Code::OutcomeUnknown],
+    problems: &[Code::NotFound, Code::Unauthenticated, Code::Conflict, Code::OutcomeUnknown],
     ..Doc::EMPTY
 };
 
 /// Answers.
 ///
 /// # Errors
-/// `validation_failed`; `unauthenticated` for a token that is not of an attempt of the task; `conflict` where the attempt ended
+/// `not_found` for what is no task id; `validation_failed`; `unauthenticated` for a token that is not of an attempt of the task; `conflict` where the attempt ended
 /// otherwise; what the database said.
 pub async fn handle(call: SignInCall) -> Result<Answer<CompletedTask>, Problem> {
     Query::parse(call.request.query_string())?.finish()?;
