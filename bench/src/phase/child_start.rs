@@ -58,16 +58,19 @@ pub async fn child_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
     };
     let of_tasks = sent.tasks.iter().map(wait).collect::<anyhow::Result<Vec<_>>>()?;
     let of_nodes = nodes.iter().map(wait).collect::<anyhow::Result<Vec<_>>>()?;
-    Ok([("child_start_p50_ms", "child_start_p99_ms", of_tasks), ("node_start_p50_ms", "node_start_p99_ms", of_nodes)]
-        .into_iter()
-        .flat_map(|(p50, p99, waits)| {
-            let longest = Measured::new(p99, of(&waits, 0.99))
-                .with("p95_ms", of(&waits, 0.95))
-                .with("max_ms", of(&waits, 1.0))
-                .with("count", waits.len() as f64);
-            [Measured::new(p50, of(&waits, 0.5)), longest]
-        })
-        .collect())
+    Ok([
+        ("child_start_p50_ms", "child_start_p99_ms", of_tasks),
+        ("node_start_p50_ms", "node_start_p99_ms", of_nodes),
+    ]
+    .into_iter()
+    .flat_map(|(p50, p99, waits)| {
+        let longest = Measured::new(p99, of(&waits, 0.99))
+            .with("p95_ms", of(&waits, 0.95))
+            .with("max_ms", of(&waits, 1.0))
+            .with("count", waits.len() as f64);
+        [Measured::new(p50, of(&waits, 0.5)), longest]
+    })
+    .collect())
 }
 
 async fn submit(api: &mut Connection, length: Duration) -> anyhow::Result<Sent> {

@@ -77,7 +77,8 @@ impl Nodes {
             [] => String::new(),
             _ => format!(r#""after":["{}"],"#, parents.join(r#"",""#)),
         };
-        self.json.push(format!(r#""{name}":{{{after}"task":{{"run":{{"noop":{{"sleep":"0s"}}}}}}}}"#));
+        self.json
+            .push(format!(r#""{name}":{{{after}"task":{{"run":{{"noop":{{"sleep":"0s"}}}}}}}}"#));
     }
 
     fn finish(self) -> Graph {

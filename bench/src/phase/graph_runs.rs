@@ -24,8 +24,7 @@ pub async fn graph_runs(runs: u64) -> anyhow::Result<Vec<Measured>> {
     let before = meter.read();
     let began = clock::wall();
     let limits = (None, runs);
-    let done =
-        closed_loop(&mut connections, "/v1/workflow-runs", &graph.body, 201, limits).await?;
+    let done = closed_loop(&mut connections, "/v1/workflow-runs", &graph.body, 201, limits).await?;
     rig.drained(Duration::from_secs(120)).await?;
     let nodes = runs * graph.nodes;
     let cpu = meter.since(&before, nodes);
@@ -53,13 +52,17 @@ pub async fn graph_runs(runs: u64) -> anyhow::Result<Vec<Measured>> {
 async fn ran_in_order(rig: &Rig, runs: u64) -> anyhow::Result<()> {
     let counts = rig
         .numbers(&format!(
-            "select count(*) from workflow_run r
-                join attempt f on f.tenant_id = r.tenant_id and f.task_id = r.tasks[1]
-                join attempt l on l.tenant_id = r.tenant_id and l.task_id = r.tasks[cardinality(r.tasks)]
-                cross join lateral (
-                    select count(*) as nodes, min(placed_at) as placed, max(ended_at) as ended from attempt m
-                    where m.tenant_id = r.tenant_id and m.task_id = any (r.tasks[2:cardinality(r.tasks) - 1])) m
-                where m.nodes = {WIDTH} and f.ended_at <= m.placed and m.ended <= l.placed_at"
+            "with node as materialized (
+                select r.id, n.task, n.place, n.place = 1 as is_first, n.place = cardinality(r.tasks) as is_last
+                from workflow_run r cross join unnest(r.tasks) with ordinality n(task, place)
+            ), run as (
+                select count(*) as nodes, max(a.ended_at) filter (where is_first) as first_ended,
+                    min(a.placed_at) filter (where not is_first and not is_last) as next_placed,
+                    max(a.ended_at) filter (where not is_first and not is_last) as next_ended,
+                    min(a.placed_at) filter (where is_last) as last_placed
+                from node n join attempt a on a.task_id = n.task group by n.id
+            )
+            select count(*) from run where nodes = {WIDTH} + 2 and first_ended <= next_placed and next_ended <= last_placed"
         ))
         .await?;
     ensure!(counts == [runs as f64], "of {runs} runs {} ran in order", counts[0]);

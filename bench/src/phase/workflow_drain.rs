@@ -47,10 +47,7 @@ pub async fn workflow_drain(graph_first: bool) -> anyhow::Result<Vec<Measured>> 
 }
 
 /// The times of the starts, in milliseconds, and the figures.
-async fn beside_plain(
-    case: &Case,
-    graph_first: bool,
-) -> anyhow::Result<(Vec<f64>, Vec<Measured>)> {
+async fn beside_plain(case: &Case, graph_first: bool) -> anyhow::Result<(Vec<f64>, Vec<Measured>)> {
     let tasks = (case.runs * case.graph.nodes).next_multiple_of(BATCH);
     let (starts, graph, plain) = if graph_first {
         let (starts, graph) = drain_of_runs(case).await?;
