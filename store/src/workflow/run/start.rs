@@ -52,9 +52,6 @@ pub async fn start(
                 Begun::Unfinished => return Err(StoreError::Contended),
             }
         }
-        if unfinished(&mut tx, scope, most.0).await? >= most.0 {
-            return Ok(StartAnswer::QuotaReached);
-        }
         let stored_at = insert(&mut tx, run, most.1).await?;
         let mut forgotten = Vec::new();
         for answer in in_transaction(&mut tx, &run.tasks).await? {
@@ -64,6 +61,10 @@ pub async fn start(
         }
         if !forgotten.is_empty() {
             return Ok(StartAnswer::Forgotten(forgotten));
+        }
+        // Late: from here to the commit a tenant's starts wait for each other.
+        if unfinished(&mut tx, scope, most.0).await? > most.0 {
+            return Ok(StartAnswer::QuotaReached);
         }
         let workflow = run.of.workflow.as_ref().map(|(name, _)| name);
         let again = run.rerun_of.map(|(id, _)| id);
@@ -81,7 +82,7 @@ pub async fn start(
     .await
 }
 
-/// Runs of the tenant that have not ended, up to `most`. Only the caller starts one until its transaction ends.
+/// Runs of the tenant that have not ended, with this one, up to one more than `most`. Only the caller goes on until its transaction ends.
 async fn unfinished(
     tx: &mut PgConnection,
     scope: &TenantScope,
@@ -96,7 +97,7 @@ async fn unfinished(
         r#"select count(*) as "held!" from (
                 select from workflow_run r where r.tenant_id = $1 and r.finished_at is null limit $2) held"#,
         scope.tenant().uuid(),
-        i64::try_from(most).unwrap_or(i64::MAX)
+        i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX)
     );
     named("run.count", query.fetch_one(tx)).await.map(i64::unsigned_abs)
 }
