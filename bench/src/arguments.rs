@@ -29,6 +29,9 @@ pub struct Arguments {
         conflicts_with_all = ["only", "gate", "keep", "scale"]
     )]
     pub peers: Option<Vec<String>>,
+    /// With `--peers`: compare only this; repeatable.
+    #[arg(long, value_name = "NAME", requires = "peers")]
+    pub phase: Vec<String>,
     /// Also measure millions of schedules and tasks: many minutes, and more than ten gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
@@ -94,6 +97,10 @@ pub enum Name {
     AtHalf,
     /// Latency from the due time to placement and end of delayed noops, at 500 per second.
     Delayed,
+    /// Large workflow runs: their start, and their drain relative to one of tasks without edges; and many small runs at once.
+    Workflows,
+    /// Latency from the end of the last parent to the start of the child, of tasks and of nodes.
+    ChildStart,
     /// Commands that start a process in the available isolation, and the isolation alone in a loop.
     Commands,
     /// Memory and cpu of the idle embedded profile, and its memory in a drain.
@@ -144,6 +151,8 @@ impl Arguments {
             | Name::RawHop
             | Name::Keys
             | Name::Steps
+            | Name::Workflows
+            | Name::ChildStart
             | Name::Commands => self.rounds.unwrap_or(1),
             _ => self.rounds(),
         }
@@ -172,6 +181,11 @@ impl Arguments {
     /// Tasks of a drain beside peers, in whole batches: the slowest runs some thousand per second.
     pub fn peer_tasks(&self) -> u64 {
         u64::from(self.tasks.unwrap_or(if self.quick { 2_000 } else { 20_000 }) / 1000 * 1000)
+    }
+
+    /// Runs in a round of `workflows` and beside peers, of 102 nodes each.
+    pub fn graph_runs(&self) -> u64 {
+        if self.quick { 20 } else { 100 }
     }
 
     /// Tasks in a round of `drain`.

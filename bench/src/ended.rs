@@ -5,6 +5,9 @@ use runtime::clock;
 use std::time::Duration;
 use testkit::psql;
 
+/// Longest time from the end of the last task to that of its workflow run.
+const RUN_END: Duration = Duration::from_secs(10);
+
 /// Waits until all tasks have ended. Polls four times a second, because each query costs a process and a backend.
 pub async fn drained(url: &str, limit: Duration) -> anyhow::Result<()> {
     let began = clock::monotonic();
@@ -39,6 +42,29 @@ pub async fn ended_well(url: &str, expected: u64) -> anyhow::Result<()> {
     ensure!(
         counts == [0.0, wanted, wanted, wanted],
         "of {expected} tasks: live, ended, different ones, without fault are {counts:?}"
+    );
+    Ok(())
+}
+
+/// Waits until no workflow run is left: they end a moment after the last of their tasks. Fails unless exactly `expected` succeeded, with
+/// `nodes` ended tasks each.
+pub async fn runs_ended_well(url: &str, expected: u64, nodes: u64) -> anyhow::Result<()> {
+    let counts = format!(
+        "select count(*) filter (where finished_at is null), count(*),
+            count(*) filter (where state = 'succeeded' and total = {nodes} and ended = {nodes} and failed = 0) from workflow_run"
+    );
+    let began = clock::monotonic();
+    let counts = loop {
+        let counts = numbers(url, &counts).await?;
+        if counts[0] == 0.0 || began.elapsed() > RUN_END {
+            break counts;
+        }
+        clock::sleep(Duration::from_millis(100)).await;
+    };
+    let wanted = expected as f64;
+    ensure!(
+        counts == [0.0, wanted, wanted],
+        "of {expected} workflow runs: live, all, without fault are {counts:?}"
     );
     Ok(())
 }

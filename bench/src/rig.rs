@@ -174,6 +174,11 @@ impl Rig {
         ended::ended_well(self.database_url(), expected).await
     }
 
+    /// Waits until no workflow run is left, and fails unless exactly `expected` ended well, with `nodes` tasks each.
+    pub async fn runs_ended_well(&self, expected: u64, nodes: u64) -> anyhow::Result<()> {
+        ended::runs_ended_well(self.database_url(), expected, nodes).await
+    }
+
     /// Fails unless exactly `expected` tasks wait, each with its spec.
     pub async fn stored_well(&self, expected: u64) -> anyhow::Result<()> {
         let counts =

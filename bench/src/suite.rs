@@ -49,7 +49,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 18] = [
+const ALL: [Name; 20] = [
     Name::Fdatasync,
     Name::RawPostgres,
     Name::RawHop,
@@ -62,6 +62,8 @@ const ALL: [Name; 18] = [
     Name::Steps,
     Name::AtHalf,
     Name::Delayed,
+    Name::Workflows,
+    Name::ChildStart,
     Name::Commands,
     Name::Idle,
     Name::Fires,
@@ -120,6 +122,14 @@ async fn one(
             Ok(all)
         }
         Name::Delayed => phase::delayed(length).await,
+        Name::Workflows => {
+            let before =
+                results.figures.get("layers_drain_part").map_or(0, |figure| figure.runs.len());
+            let mut all = phase::workflow_drain(before % 2 == 1).await?;
+            all.extend(phase::graph_runs(arguments.graph_runs()).await?);
+            Ok(all)
+        }
+        Name::ChildStart => phase::child_start(arguments.long_length()).await,
         Name::Commands => phase::commands(length).await,
         Name::Idle => phase::idle(length, arguments.tasks() / 2).await,
         Name::FireRate => phase::fire_rate(length).await,
@@ -142,6 +152,8 @@ const fn describe(name: Name) -> &'static str {
         Name::Steps => "from submit to start, by its steps",
         Name::AtHalf => "from submit to start at half of the maximum",
         Name::Delayed => "from due to start",
+        Name::Workflows => "large workflow runs, and many small ones at once",
+        Name::ChildStart => "from the end of a parent to the start of its child",
         Name::Commands => "commands that start a process",
         Name::Idle => "nothing to do",
         Name::Fires => "schedules that come due",

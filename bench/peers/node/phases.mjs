@@ -15,6 +15,8 @@ const END_TO_END_IN_FLIGHT = 64;
 const START_RATE = 200;
 const DELAY_RATE = 500;
 const DELAY_MS = 600;
+const GRAPH_WIDTH = 100;
+const GRAPH_NODES = GRAPH_WIDTH + 2;
 const WARM_UP_S = 2;
 const LIMIT_MS = 120_000;
 
@@ -27,6 +29,7 @@ const task = (n) => ({ n, labels: { team: 'bench' } });
  * - `open(url)`: connects and prepares the database;
  * - `submit(task, due)`: submits one task; `due`, in ms since 1970, where it is delayed;
  * - `submitMany(tasks)`: submits them with one call;
+ * - `startGraphs(graphs)`, where it has graphs: starts them; of each the task `first` runs, then the list `middle`, then `last`;
  * - `left()`: counts the tasks that have not finished;
  * - `work(url, started)`: starts a worker that calls `started(task)` at the start of each task.
  */
@@ -90,7 +93,31 @@ const PHASES = {
     if (Math.min(...late) < -1) throw new Error(`a task started ${-Math.min(...late)} ms early`);
     return { lateness_p50_ms: percentile(late, 0.5), lateness_p99_ms: percentile(late, 0.99) };
   },
+
+  async graphs(peer, runs, startWorker) {
+    const worker = await startWorker();
+    const graphs = range(0, runs).map(graph);
+    const began = now();
+    await peer.startGraphs(graphs);
+    const { starts, ended } = await finished(peer, worker, runs * GRAPH_NODES);
+    graphs.forEach((one) => inOrder(starts, one));
+    return { graph_nodes_per_s: perSecond(runs * GRAPH_NODES, ended - began) };
+  },
 };
+
+/** The tasks of one graph. */
+function graph(n) {
+  const [first, ...others] = range(n * GRAPH_NODES, GRAPH_NODES).map(task);
+  return { first, middle: others.slice(0, GRAPH_WIDTH), last: others[GRAPH_WIDTH] };
+}
+
+/** Fails unless each task of the graph started after those that it waits for. */
+function inOrder(starts, { first, middle, last }) {
+  const between = middle.map(({ n }) => starts[n]);
+  if (Math.min(...between) < starts[first.n] || Math.max(...between) > starts[last.n]) {
+    throw new Error(`the graph of task ${first.n} did not run in order`);
+  }
+}
 
 /** Calls `call(0)`, `call(1)` and so on while `more(n)`, so many at a time. Returns how many there were. */
 async function inFlight(width, more, call) {

@@ -1,7 +1,7 @@
 """Celery on RabbitMQ: `celery_rabbitmq.py PHASE AMOUNT URL` prints one line of JSON with the figures.
 
-This process submits; Celery's own command starts a worker with two processes. They write the start of each task into a
-file that all map into memory. The rule: figures are printed only if each task ran exactly once and no delayed one ran
+This process submits; Celery's own command starts a worker with two processes. Graphs are chords, counted in Redis, whose URL is in
+PEER_RESULTS. The rule: figures are printed only if each task ran exactly once and no delayed one ran
 early. Batch size, requests in flight and rates are those of Berth's own phases (bench/src/phase).
 """
 
@@ -9,7 +9,6 @@ import atexit
 import ctypes
 import json
 import math
-import mmap
 import os
 import shutil
 import signal
@@ -21,9 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from importlib.metadata import version
 
-from celery import Celery
+from celery import Celery, chain, group
 from celery.signals import worker_ready
 from kombu import Queue
+from starts import GRAPH_NODES, MOST_TASKS, Starts, graph
 
 BATCH = 1000
 BATCH_CALLERS = 4
@@ -33,8 +33,6 @@ START_RATE = 200
 DELAY_RATE = 500
 DELAY_S = 0.6
 WARM_UP_S = 2
-LIMIT_S = 120
-MOST_TASKS = 2_000_000
 QUEUE = "bench"
 
 # The worker imports this file, too, and gets both from its environment.
@@ -42,7 +40,7 @@ url = os.environ.get("PEER_URL") or sys.argv[-1]
 folder = os.environ.get("PEER_FOLDER") or tempfile.mkdtemp(prefix="berth-peer-")
 ready_file = os.path.join(folder, "ready")
 
-app = Celery("peer", broker=url)
+app = Celery("peer", broker=url, backend=os.environ.get("PEER_RESULTS"))
 # As durable as Celery can be: persistent messages with confirms, acknowledged after the work.
 app.conf.update(
     broker_pool_limit=END_TO_END_IN_FLIGHT,
@@ -57,36 +55,17 @@ app.conf.update(
 )
 
 
-class Starts:
-    """When each task started, in seconds since 1970; zero: not yet, negative: twice."""
-
-    def __init__(self):
-        with open(os.path.join(folder, "starts"), "a+b") as file:
-            file.truncate(MOST_TASKS * 8)
-            self.seconds = memoryview(mmap.mmap(file.fileno(), MOST_TASKS * 8)).cast("d")
-
-    def add(self, number):
-        self.seconds[number] = -1.0 if self.seconds[number] else time.time()
-
-    def wait_for(self, count):
-        """Waits until that many tasks have started. Returns the starts."""
-        until = time.monotonic() + LIMIT_S
-        for number in range(count):
-            while not self.seconds[number]:
-                if time.monotonic() > until:
-                    raise SystemExit(f"task {number} of {count} did not run in {LIMIT_S} s")
-                time.sleep(0.005)
-        starts = list(self.seconds[:count])
-        if min(starts) < 0:
-            raise SystemExit("a task ran twice")
-        return starts
-
-
-starts = Starts()
+starts = Starts(folder)
 
 
 @app.task(name="bench")
 def bench(n, labels):
+    starts.add(n)
+
+
+@app.task(name="node", ignore_result=False)
+def node(n, labels):
+    """One of those that a chord counts: it needs their results."""
     starts.add(n)
 
 
@@ -102,6 +81,16 @@ def arguments(number):
 def submit(number, due=None):
     eta = {"eta": datetime.fromtimestamp(due, timezone.utc)} if due else {}
     bench.apply_async(kwargs=arguments(number), **eta)
+
+
+def start_graph(run):
+    """A group between two tasks of a chain is a chord."""
+    first, middle, last = graph(run)
+    chain(
+        bench.si(**arguments(first)),
+        group(node.si(**arguments(number)) for number in middle),
+        bench.si(**arguments(last)),
+    ).apply_async()
 
 
 def submit_many(first):
@@ -230,6 +219,16 @@ def delay(seconds):
     return waits("lateness", DELAY_RATE, late)
 
 
+def graphs(runs):
+    with Worker():
+        began = time.time()
+        in_flight(SUBMIT_IN_FLIGHT, iter(range(runs)), start_graph)
+        ended = starts.wait_for_graphs(runs)
+    # None has run again since.
+    starts.wait_for_graphs(runs)
+    return {"graph_nodes_per_s": runs * GRAPH_NODES / (ended - began)}
+
+
 def waits(name, rate, seconds):
     """Percentiles, without the warm-up."""
     ms = sorted(value * 1000 for value in seconds[rate * WARM_UP_S :])
@@ -238,7 +237,7 @@ def waits(name, rate, seconds):
 
 def main():
     atexit.register(shutil.rmtree, folder)
-    phases = {"drain": drain, "submit": single_submit, "end-to-end": end_to_end, "start": start, "delay": delay}
+    phases = {"drain": drain, "submit": single_submit, "end-to-end": end_to_end, "start": start, "delay": delay, "graphs": graphs}
     with app.connection_for_write() as connection:
         connection.default_channel.queue_delete(QUEUE)
         app.amqp.queues[QUEUE].bind(connection.default_channel).declare()

@@ -95,7 +95,9 @@ impl Comparison {
             write!(out, " {:>17}", system.version)?;
         }
         writeln!(out)?;
-        for figure in Phase::ALL.iter().flat_map(|phase| phase.figures()) {
+        let measured =
+            |figure: &&&str| self.systems.iter().any(|system| system.median(figure).is_some());
+        for figure in Phase::ALL.iter().flat_map(|phase| phase.figures()).filter(measured) {
             write!(out, "{figure:<24}")?;
             let ours = self.systems.first().and_then(|berth| berth.median(figure));
             for (place, system) in self.systems.iter().enumerate() {

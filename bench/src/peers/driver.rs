@@ -1,6 +1,7 @@
 //! Runs one phase of one peer.
 
 use super::list::Peer;
+use super::phase::Phase;
 use anyhow::{Context, bail};
 use runtime::clock;
 use serde::Deserialize;
@@ -21,10 +22,13 @@ pub struct Printed {
 }
 
 /// With an empty database each time: what one phase leaves behind must not slow the next.
-pub async fn run(peer: &Peer, phase: &str, amount: u64) -> anyhow::Result<Printed> {
+pub async fn run(peer: &Peer, phase: Phase, amount: u64) -> anyhow::Result<Printed> {
     let url = peer.engine.empty(peer.name).await?;
     let mut command = peer.command()?;
-    command.args([phase, &amount.to_string(), &url]).kill_on_drop(true);
+    if let (Phase::Graphs, Some(results)) = (phase, peer.results) {
+        command.env("PEER_RESULTS", results.empty(peer.name).await?);
+    }
+    command.args([phase.name(), &amount.to_string(), &url]).kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let ended = clock::timeout(LIMIT, command.output()).await;
     let output = ended.with_context(|| format!("no end after {LIMIT:?}"))?;

@@ -1,6 +1,7 @@
 //! The peers, and what each needs.
 
 use super::engine::Engine;
+use super::phase::Phase;
 
 /// What installs a driver and runs it; the name of its folder in `bench/peers`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,31 +25,77 @@ pub struct Peer {
     pub driver: &'static [&'static str],
     /// What it stores tasks in.
     pub engine: Engine,
+    /// Where it keeps what a join of a graph counts, if that is another engine.
+    pub results: Option<Engine>,
+    /// What it has; it has no figure of the others.
+    pub phases: &'static [Phase],
+}
+
+impl Peer {
+    /// All that it uses.
+    pub fn engines(&self) -> impl Iterator<Item = Engine> {
+        [self.engine].into_iter().chain(self.results)
+    }
 }
 
 /// In the order of the table.
-pub const PEERS: [Peer; 6] = [
+pub const PEERS: [Peer; 7] = [
     Peer {
         name: "graphile",
         kit: Kit::Node,
         driver: &["graphile-worker.mjs"],
         engine: Engine::Postgres,
+        results: None,
+        phases: Phase::OF_TASKS,
     },
     Peer {
         name: "graphile-batched",
         kit: Kit::Node,
         driver: &["graphile-worker.mjs", "batched"],
         engine: Engine::Postgres,
+        results: None,
+        phases: Phase::OF_TASKS,
     },
-    Peer { name: "pg-boss", kit: Kit::Node, driver: &["pg-boss.mjs"], engine: Engine::Postgres },
-    Peer { name: "bullmq", kit: Kit::Node, driver: &["bullmq.mjs"], engine: Engine::Redis },
+    Peer {
+        name: "pg-boss",
+        kit: Kit::Node,
+        driver: &["pg-boss.mjs"],
+        engine: Engine::Postgres,
+        results: None,
+        phases: Phase::OF_TASKS,
+    },
+    Peer {
+        name: "bullmq",
+        kit: Kit::Node,
+        driver: &["bullmq.mjs"],
+        engine: Engine::Redis,
+        results: None,
+        phases: &Phase::ALL,
+    },
     Peer {
         name: "celery",
         kit: Kit::Python,
         driver: &["celery_rabbitmq.py"],
         engine: Engine::RabbitMq,
+        results: Some(Engine::Redis),
+        phases: &Phase::ALL,
     },
-    Peer { name: "apalis", kit: Kit::Rust, driver: &["apalis"], engine: Engine::Postgres },
+    Peer {
+        name: "apalis",
+        kit: Kit::Rust,
+        driver: &["apalis"],
+        engine: Engine::Postgres,
+        results: None,
+        phases: Phase::OF_TASKS,
+    },
+    Peer {
+        name: "dbos",
+        kit: Kit::Python,
+        driver: &["dbos_postgres.py"],
+        engine: Engine::Postgres,
+        results: None,
+        phases: &[Phase::Graphs],
+    },
 ];
 
 /// The peers of these names; all where none is named.

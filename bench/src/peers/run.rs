@@ -15,6 +15,7 @@ use testkit::settings;
 /// Measures those of `names`, or all, and prints the table. Fails when a round is void.
 pub async fn run(arguments: &Arguments, names: &[String]) -> anyhow::Result<()> {
     rig::OTHERS.get_or_init(|| arguments.set.clone());
+    let phases = Phase::named(&arguments.phase)?;
     let admin_url = settings::database_url().context("no Postgres given; use `make bench`")?;
     let amqp_url = settings::amqp_url().context("no RabbitMQ given; use `make bench`")?;
     let mut settings = suite::settings_used(arguments, &admin_url).await?;
@@ -27,23 +28,30 @@ pub async fn run(arguments: &Arguments, names: &[String]) -> anyhow::Result<()> 
         skipped: Vec::new(),
         problems: Vec::new(),
     };
-    let peers = ready(list::named(names)?, &mut comparison).await;
+    let mut peers = list::named(names)?;
+    peers.retain(|peer| peer.phases.iter().any(|phase| phases.contains(phase)));
+    let peers = ready(peers, &mut comparison).await;
     // In the order of `comparison.systems`.
     let mut turns: Vec<Option<&Peer>> = vec![None];
     turns.extend(peers.iter().map(Some));
     for round in 1..=arguments.rounds() {
-        for phase in Phase::ALL {
+        for &phase in &phases {
             say(&format!("round {round} of {}: {}", arguments.rounds(), phase.name()));
             // Who is first changes: the page cache and the write-ahead log are as the one before has left them.
             for turn in (0..turns.len()).map(|place| (place + round as usize - 1) % turns.len()) {
+                if turns[turn].is_some_and(|peer| !peer.phases.contains(&phase)) {
+                    continue;
+                }
                 let measured = measure(turns[turn], phase, arguments).await;
                 comparison.add(turn, phase, measured);
             }
         }
     }
     for peer in &peers {
-        if let Err(error) = peer.engine.remove(peer.name).await {
-            say(&format!("{} is not removed from its engine: {error:#}", peer.name));
+        for engine in peer.engines() {
+            if let Err(error) = engine.remove(peer.name).await {
+                say(&format!("{} is not removed from its engine: {error:#}", peer.name));
+            }
         }
     }
     comparison.publish()
@@ -61,7 +69,7 @@ async fn ready(peers: Vec<Peer>, comparison: &mut Comparison) -> Vec<Peer> {
     for peer in peers {
         let reason = match missing.get(&peer.kit) {
             Some(reason) => Some(reason.clone()),
-            None => peer.engine.prepare(peer.name).await.err().map(|error| format!("{error:#}")),
+            None => prepare(&peer).await.err().map(|error| format!("{error:#}")),
         };
         if let Some(reason) = reason {
             say(&format!("SKIPPED {}: {reason}", peer.name));
@@ -74,6 +82,13 @@ async fn ready(peers: Vec<Peer>, comparison: &mut Comparison) -> Vec<Peer> {
     ready
 }
 
+async fn prepare(peer: &Peer) -> anyhow::Result<()> {
+    for engine in peer.engines() {
+        engine.prepare(peer.name).await?;
+    }
+    Ok(())
+}
+
 /// One round of one phase: the version where the system says it, and the figures.
 async fn measure(
     peer: Option<&Peer>,
@@ -84,6 +99,6 @@ async fn measure(
         let measured = phase.of_berth(arguments).await?;
         return Ok((None, measured.iter().map(|m| (m.key.to_owned(), m.value)).collect()));
     };
-    let printed = driver::run(peer, phase.name(), phase.amount(arguments)).await?;
+    let printed = driver::run(peer, phase, phase.amount(arguments)).await?;
     Ok((Some(printed.version), printed.figures))
 }

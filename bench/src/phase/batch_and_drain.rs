@@ -27,15 +27,6 @@ pub async fn keys(tasks: u64, keyed_first: bool) -> anyhow::Result<Vec<Measured>
     } else {
         (without_keys(tasks).await?, with_keys(tasks).await?)
     };
-    // Of everything but this program, which only looks on.
-    let cost = |of: &Measured| {
-        of.cpu
-            .iter()
-            .flat_map(|cpu| &cpu.us_per_item)
-            .filter(|(name, _)| **name != "bench")
-            .map(|(_, us)| us)
-            .sum::<f64>()
-    };
     let part = Measured::new("keyed_drain_part", keyed.value / plain.value)
         .with("plain_per_s", plain.value)
         .with("keyed_per_s", keyed.value)
@@ -43,7 +34,14 @@ pub async fn keys(tasks: u64, keyed_first: bool) -> anyhow::Result<Vec<Measured>
     Ok(vec![part])
 }
 
-async fn without_keys(tasks: u64) -> anyhow::Result<Measured> {
+/// CPU time of everything but this program, which only looks on.
+pub(super) fn cost(of: &Measured) -> f64 {
+    let cpu = of.cpu.iter().flat_map(|cpu| &cpu.us_per_item);
+    cpu.filter(|(name, _)| **name != "bench").map(|(_, us)| us).sum()
+}
+
+/// A drain of as many tasks that have neither keys nor edges.
+pub(super) async fn without_keys(tasks: u64) -> anyhow::Result<Measured> {
     let [_, drain] = run(Rig::start(0).await?, &body::batch(BATCH), tasks).await?;
     Ok(drain)
 }
@@ -73,7 +71,15 @@ async fn run(mut rig: Rig, body: &Bytes, tasks: u64) -> anyhow::Result<[Measured
             crate::statistics::percentile(&done.latencies_ms, 0.5).unwrap_or_default(),
         );
     rig.stored_well(accepted).await?;
+    Ok([batch, drain(&mut rig, accepted, "drain_per_s").await?])
+}
 
+/// Adds an executor to a rig where `accepted` tasks wait, until all have ended.
+pub(super) async fn drain(
+    rig: &mut Rig,
+    accepted: u64,
+    key: &'static str,
+) -> anyhow::Result<Measured> {
     let before = rig.meter().await?.read();
     rig.add_executor().await?;
     let meter = rig.meter().await?;
@@ -83,8 +89,7 @@ async fn run(mut rig: Rig, body: &Bytes, tasks: u64) -> anyhow::Result<[Measured
     let span = rig
         .numbers("select extract(epoch from max(ended_at) - min(placed_at)), count(*) from attempt")
         .await?;
-    let drain = Measured::new("drain_per_s", accepted as f64 / span[0].max(1e-3))
+    Ok(Measured::new(key, accepted as f64 / span[0].max(1e-3))
         .with_cpu(cpu)
-        .with("uncharged_attempts", span[1] - accepted as f64);
-    Ok([batch, drain])
+        .with("uncharged_attempts", span[1] - accepted as f64))
 }

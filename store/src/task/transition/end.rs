@@ -76,9 +76,12 @@ macro_rules! end_tasks {
                 returning e.tenant_id, e.parent_id, e.child_id, e.condition, p.ended
             ), release as (
                 insert into task_release (tenant_id, parent_id, state)
-                select p.tenant_id, p.id, p.ended from parent p
-                left join (select parent_id, count(*) as decided from edge group by parent_id) e on e.parent_id = p.id
-                where p.children > coalesce(e.decided, 0)
+                -- Counted without a join: the planner expects one row, and would compare each parent with each.
+                select c.tenant_id, c.parent_id, c.ended from (
+                    select tenant_id, id, ended, children from parent
+                    union all select tenant_id, parent_id, ended, -1 from edge
+                ) c(tenant_id, parent_id, ended, undecided)
+                group by c.tenant_id, c.parent_id, c.ended having sum(c.undecided) > 0
             ), tally as (
                 insert into workflow_tally (tenant_id, run_id, ended, failed)
                 select g.tenant_id, g.run_id, count(*), count(*) filter (where g.ended not in ('succeeded', 'skipped'))
