@@ -122,7 +122,7 @@ async fn runs_are_listed_shown_cancelled_and_run_again() {
     assert_eq!(
         sent,
         [
-            ("GET /v1/workflow-runs?state=failed%2Cexpired&workflow=load", ""),
+            ("GET /v1/workflow-runs?state=failed%2Cexpired&workflow=load&schedule=nightly", ""),
             (format!("GET {path}").as_str(), ""),
             (format!("GET {path}/graph").as_str(), ""),
             (format!("POST {path}/cancel").as_str(), ""),

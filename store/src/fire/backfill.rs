@@ -4,8 +4,8 @@
 //! asked for; one that was skipped, paused or missed makes it now, and its row says so.
 
 use super::fence;
+use super::made::{held_by, skipped, submit};
 use super::starts::{FiredRuns, RunToStart, Starts, start};
-use super::write::{held_by, skipped, submit};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::plan::name_of;

@@ -6,6 +6,8 @@
 
 use super::count_ends::count_ends_of;
 use super::facts;
+use super::made::{held_by, skipped, submit};
+use super::moves::Moves;
 use super::record::Facts;
 use super::starts::{RunToStart, start};
 use super::verdict::{Verdict, VerdictRow};
@@ -15,7 +17,7 @@ use crate::connect::SchedulerDb;
 use crate::schedule::make::{Maker, task};
 use crate::shard::ShardEpoch;
 use crate::statement::{named, repeated};
-use crate::task::submit::{FiredBy, NewTask, SubmitAnswer, in_transaction};
+use crate::task::submit::{FiredBy, NewTask};
 use crate::task::transition::cancel_requested_in;
 use crate::workflow::run::{NewRun, replaced_in};
 use domain::id::{NodeId, TaskId, TenantId, WorkflowRunId};
@@ -25,9 +27,6 @@ use sqlx::PgConnection;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
-
-/// The latest tasks that a schedule keeps of those it made, and the latest runs.
-const MOST_RECENT: usize = 32;
 
 /// What was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -387,93 +386,4 @@ fn runs_of<'a>(
         let of_run = of.run_of(facts.due.tenant, &facts.created_by, fired);
         RunToStart { run: NewRun::of_fire(id, of_run, facts.counts_ends), of }
     })
-}
-
-/// A row of the ledger, and what is to be noted of it: its tenant, its schedule, its due time.
-pub(super) type Noted = ((Uuid, Uuid, Timestamp), String);
-
-/// Says of rows of the ledger that they made no task.
-pub(super) async fn skipped(tx: &mut PgConnection, rows: &[Noted]) -> Result<(), StoreError> {
-    let query = sqlx::query!(
-        "update schedule_fire f set outcome = 'skipped_overlap', task_id = null, detail = i.detail
-            from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[]) as i(tenant_id, schedule_id, due_at, detail)
-            where f.tenant_id = any (array[i.tenant_id]) and f.schedule_id = i.schedule_id and f.due_at = i.due_at",
-        &rows.iter().map(|((tenant, _, _), _)| *tenant).collect::<Vec<_>>(),
-        &rows.iter().map(|((_, schedule, _), _)| *schedule).collect::<Vec<_>>(),
-        &rows.iter().map(|((_, _, due_at), _)| *due_at).collect::<Vec<_>>(),
-        &rows.iter().map(|(_, detail)| detail.clone()).collect::<Vec<_>>()
-    );
-    named("fire.skipped", query.execute(tx)).await.map(|_| ())
-}
-
-/// What is said of a due time whose task was not made.
-pub(super) fn held_by(holder: TaskId) -> String {
-    format!("`{holder}` holds the unique key of its tasks")
-}
-
-/// Stores tasks; for those that were not stored, which task lives with their unique key.
-pub(super) async fn submit(
-    tx: &mut PgConnection,
-    tasks: &[NewTask],
-) -> Result<HashMap<TaskId, TaskId>, StoreError> {
-    if tasks.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let answers = in_transaction(tx, tasks).await?;
-    let refused = tasks.iter().zip(answers).filter_map(|(task, answer)| match answer {
-        SubmitAnswer::Existing(holder) => Some((task.id, holder)),
-        // They have no idempotency key.
-        SubmitAnswer::Created(_)
-        | SubmitAnswer::Replayed(_)
-        | SubmitAnswer::KeyReused
-        | SubmitAnswer::UnknownParents(_) => None,
-    });
-    Ok(refused.collect())
-}
-
-/// Verdicts as the arrays the statement takes: what becomes of the schedules' own rows.
-struct Moves {
-    ids: Vec<Uuid>,
-    was: Vec<Timestamp>,
-    due_at: Vec<Option<Timestamp>>,
-    fire_at: Vec<Option<Timestamp>>,
-    fires: Vec<i64>,
-    awaits: Vec<Option<Uuid>>,
-    recent: Vec<String>,
-    recent_runs: Vec<String>,
-    versions: Vec<i64>,
-}
-
-impl Moves {
-    fn of(group: &[(&Facts, &Verdict)]) -> Self {
-        let next = |verdict: &Verdict| verdict.next;
-        Self {
-            ids: group.iter().map(|(facts, _)| facts.due.schedule.uuid()).collect(),
-            was: group.iter().map(|(facts, _)| facts.due.due_at).collect(),
-            due_at: group.iter().map(|(_, of)| next(of).map(|(due_at, _)| due_at)).collect(),
-            fire_at: group.iter().map(|(_, of)| next(of).map(|(_, fire_at)| fire_at)).collect(),
-            fires: group
-                .iter()
-                .map(|(_, of)| i64::try_from(of.fires).unwrap_or(i64::MAX))
-                .collect(),
-            awaits: group.iter().map(|(_, of)| of.awaits.map(Made::uuid)).collect(),
-            recent: group
-                .iter()
-                .map(|(facts, of)| recent(facts, of, |made| made.task().map(TaskId::uuid)))
-                .collect(),
-            recent_runs: group
-                .iter()
-                .map(|(facts, of)| recent(facts, of, |made| made.run().map(WorkflowRunId::uuid)))
-                .collect(),
-            versions: group.iter().map(|(facts, _)| facts.version).collect(),
-        }
-    }
-}
-
-/// What a schedule has made last, of the kind that has an `id`, as the text of an array.
-fn recent(facts: &Facts, verdict: &Verdict, id: fn(Made) -> Option<Uuid>) -> String {
-    let made = verdict.rows.iter().filter_map(|row| row.made);
-    let all = facts.live.iter().copied().chain(made).filter_map(id);
-    let all: Vec<_> = all.map(|id| id.to_string()).collect();
-    format!("{{{}}}", all[all.len().saturating_sub(MOST_RECENT)..].join(","))
 }

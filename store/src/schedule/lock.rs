@@ -61,14 +61,14 @@ pub(super) async fn lock_to_edit(
     let at = now(&mut *tx).await?;
     let Some(made) = record.awaits else { return Ok(Some((record, at))) };
     let query = sqlx::query_scalar!(
-        r#"(select h.finished_at as "finished_at!" from task_history h
-                where h.tenant_id = $1 and h.id = $2 and not exists (select from task k where k.tenant_id = $1 and k.id = $2) limit 1)
-            union all
-            (select r.finished_at from workflow_run r where r.tenant_id = $1 and r.id = $2 and r.finished_at is not null limit 1)"#,
+        "select coalesce(
+                (select h.finished_at from task_history h
+                    where h.tenant_id = $1 and h.id = $2 and not exists (select from task k where k.tenant_id = $1 and k.id = $2) limit 1),
+                (select r.finished_at from workflow_run r where r.tenant_id = $1 and r.id = $2 limit 1))",
         scope.tenant().uuid(),
         made
     );
-    let ended = named("schedule.awaited", query.fetch_all(&mut *tx)).await?.pop();
+    let ended = named("schedule.awaited", query.fetch_all(&mut *tx)).await?.pop().flatten();
     let reckoner = reckoner(record.id, &record.timing, record.created_at)?;
     let due = ended.and_then(|ended| reckoner.after_end(ended)).filter(|due| due.at <= at);
     if let Some(due) = due {
