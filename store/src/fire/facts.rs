@@ -89,12 +89,15 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
     });
     let mut facts = facts.collect::<Result<Vec<_>, _>>()?;
     past::read(tx, &mut facts).await?;
-    for facts in &mut facts {
-        if let Some(judged) = facts.spans.iter().find(|span| span.until >= facts.due.fire_at) {
-            facts.starts = judged.workflow.clone().map(Starts::of);
-        }
-    }
+    facts.iter_mut().for_each(judged_before);
     Ok(facts)
+}
+
+/// Where an earlier version judges, that says which workflow is run.
+fn judged_before(facts: &mut Facts) {
+    if let Some(judged) = facts.spans.iter().find(|span| span.until >= facts.due.fire_at) {
+        facts.starts = judged.workflow.clone().map(Starts::of);
+    }
 }
 
 /// Both kinds, oldest first: ids begin with the time at which they were made.

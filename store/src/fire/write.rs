@@ -179,7 +179,7 @@ impl<'a> Group<'a> {
         if self.of.is_empty() {
             return Ok(());
         }
-        let (tasks, runs) = self.to_cancel();
+        let (tasks, runs) = (self.to_cancel(Made::task), self.to_cancel(Made::run));
         if !tasks.is_empty() {
             written.asked_to_stop = cancel_requested_in(tx, &tasks, grace).await? > 0;
         }
@@ -214,17 +214,12 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// The tasks and the runs that are to stop, each with its tenant.
-    fn to_cancel(&self) -> (Vec<(TenantId, TaskId)>, Vec<(TenantId, WorkflowRunId)>) {
-        let all = || {
-            let of = self.of.iter();
-            of.flat_map(|(facts, verdict)| {
-                verdict.cancel.iter().map(|made| (facts.due.tenant, *made))
-            })
-        };
-        let tasks = all().filter_map(|(tenant, made)| Some((tenant, made.task()?))).collect();
-        let runs = all().filter_map(|(tenant, made)| Some((tenant, made.run()?))).collect();
-        (tasks, runs)
+    /// What is to stop of the kind that has an `id`, each with its tenant.
+    fn to_cancel<T>(&self, id: fn(Made) -> Option<T>) -> Vec<(TenantId, T)> {
+        let all = self.of.iter().flat_map(|(facts, verdict)| {
+            verdict.cancel.iter().map(move |made| (facts.due.tenant, *made))
+        });
+        all.filter_map(|(tenant, made)| Some((tenant, id(made)?))).collect()
     }
 
     /// Writes the ledger and the next due times. The new rows, by the task or run (or else the schedule) they name, and when they were
