@@ -1,6 +1,6 @@
 //! Workflows, their runs and graphs, as the API shows them.
 
-use crate::{ActorId, DateTime, Extensible, RawJson, TaskWarning};
+use crate::{ActorId, DateTime, Extensible, RawJson, TaskWarning, UsageAmounts};
 use domain::dependency::{Condition, Join};
 use domain::id::{ScheduleId, TaskId, WorkflowRunId};
 use domain::task::State;
@@ -95,6 +95,10 @@ pub struct WorkflowRun {
     /// Key or sign-in that started it, or that stored its schedule.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub started_by: ActorId,
+    /// What attempts of its tasks that have ended used, without tasks that a re-run took over. Only with `include=usage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub usage: Option<UsageAmounts>,
 }
 
 impl WorkflowRun {
@@ -152,6 +156,10 @@ pub struct GraphNode {
     pub items: Option<Vec<GraphItem>>,
     /// Whether its task is of the run that this one runs again.
     pub taken_over: bool,
+    /// While it waits for its parents: by when it starts, if each unfinished node before it needs its execution cap, and none waits for
+    /// room or is retried. Null if it does not wait for parents, or a signal or a person without a time limit is before it.
+    #[serde(default)]
+    pub starts_by: Option<DateTime>,
     /// Attempts so far.
     pub attempts: u32,
     /// When its first attempt was placed.

@@ -1,32 +1,38 @@
 //! The graph of a run, as it is shown.
 
+use super::progress::progress;
 use super::view::run;
 use crate::problem::Problem;
 use api_types::{GraphItem, GraphNode, GraphParent, GraphWait, WorkflowGraph};
 use domain::dependency::topological_order;
 use domain::id::TaskId;
 use domain::task::State;
-use domain::workflow::Plan;
+use domain::time::Timestamp;
+use domain::workflow::{Plan, starts_by};
 use std::collections::HashMap;
 use store::workflow::run::{ItemTasks, NodeRecord, RunRecord};
 
-/// The graph of a run whose nodes stand as `nodes`; `items` are the tasks that nodes became, and `states` the states of these.
+/// The graph of a run whose nodes stand as `nodes`; `items` are the tasks that nodes became, and `states` the states of these. The time is
+/// `now`.
 ///
 /// # Errors
 /// Where its plan was stored by another release.
 pub fn graph(
     record: &RunRecord,
     nodes: Vec<NodeRecord>,
-    items: &ItemTasks,
-    states: &HashMap<TaskId, State>,
+    (items, states): (&ItemTasks, &HashMap<TaskId, State>),
+    now: Timestamp,
 ) -> Result<WorkflowGraph, Problem> {
     let plan = record.plan()?;
     let layers = layers(&plan);
+    let all: Vec<_> = nodes.iter().map(progress).collect();
+    let starts = starts_by(&plan, &all, now);
     let item = |task: &TaskId| GraphItem {
         task: *task,
         state: states.get(task).map(|state| (*state).into()),
     };
-    let shown = plan.nodes.iter().zip(nodes).zip(layers).map(|((node, stands), layer)| GraphNode {
+    let of = plan.nodes.iter().zip(nodes).zip(layers).zip(starts);
+    let shown = of.map(|(((node, stands), layer), starts_by)| GraphNode {
         name: node.name.clone(),
         task: stands.task,
         state: stands.state.map(Into::into),
@@ -48,6 +54,7 @@ pub fn graph(
         items: items.get(&stands.task).map(|tasks| tasks.iter().map(item).collect()),
         // The id of a run is made before those of its own tasks.
         taken_over: record.rerun_of.is_some() && stands.task.uuid() < record.id.uuid(),
+        starts_by,
         attempts: stands.attempts,
         started_at: stands.started_at,
         finished_at: stands.finished_at,

@@ -5,6 +5,7 @@ mod graph;
 mod input;
 mod node;
 mod offline;
+mod progress;
 mod source;
 mod view;
 
@@ -12,4 +13,5 @@ pub use check::{Checked, check};
 pub use graph::graph;
 pub use input::with_input;
 pub use offline::check_offline;
+pub use progress::progress;
 pub use view::{run, workflow};

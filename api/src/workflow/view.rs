@@ -44,6 +44,7 @@ pub fn run(record: &RunRecord) -> WorkflowRun {
         schedule_name: record.fired.as_ref().map(|fired| fired.name.clone()),
         due_at: record.fired.as_ref().map(|fired| fired.due_at),
         started_by: record.started_by.clone().into(),
+        usage: None,
     }
 }
 

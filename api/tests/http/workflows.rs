@@ -354,3 +354,66 @@ async fn only_who_may_approve_decides_and_once() {
         "task_waiting"
     );
 }
+
+#[tokio::test]
+async fn a_node_that_waits_for_others_has_an_estimate_along_the_path() {
+    let server = Server::start().await;
+    let task = json!({"run": {"noop": {}}, "execution_cap": "90s"});
+    let definition = json!({"nodes": {"a": {"task": task}, "b": {"after": ["a"], "task": task}, "c": {"after": ["b"], "task": task},
+        "w": {"wait": {"approval": true}}, "d": {"after": ["w", "c"], "task": task}}});
+    let began = runtime::clock::wall();
+    let made =
+        server.post("/v1/workflow-runs", json!({"definition": definition}).to_string()).await;
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    let graph = server.get(&format!("/v1/workflow-runs/{id}/graph")).await.json();
+    let ended = runtime::clock::wall();
+    let nodes = graph["nodes"].as_array().unwrap();
+    for (node, caps) in nodes.iter().zip([None, Some(90), Some(180), None, None]) {
+        let by: Option<domain::time::Timestamp> =
+            node["starts_by"].as_str().map(|by| by.parse().unwrap());
+        let within = |seconds| {
+            let wait = chrono::TimeDelta::seconds(seconds);
+            (began + wait - chrono::TimeDelta::seconds(1)..=ended + wait).contains(&by.unwrap())
+        };
+        assert_eq!(by.is_some(), caps.is_some(), "{node}");
+        assert!(caps.is_none_or(within), "{node}");
+        let task = node["task"].as_str().unwrap();
+        let told = server.get(&format!("/v1/tasks/{task}/explain")).await.json();
+        let has_estimate = told["eta"]["basis"] == "path" && told["eta"]["estimate"].is_string();
+        assert_eq!(has_estimate, caps.is_some(), "{told}");
+    }
+    let unknown = nodes[4]["task"].as_str().unwrap();
+    let told = server.get(&format!("/v1/tasks/{unknown}/explain")).await.json();
+    assert_eq!(
+        (&told["eta"]["basis"], &told["reasons"][0]["reason"]),
+        (&json!("parents"), &json!("parents"))
+    );
+}
+
+#[tokio::test]
+async fn a_run_tells_what_its_own_attempts_used() {
+    let server = Server::start().await;
+    let (run, other) = (server.run().await, server.run().await);
+    let path = format!("/v1/workflow-runs/{run}");
+    let usage = async || server.get(&format!("{path}?include=usage")).await.json()["usage"].clone();
+    assert_eq!(usage().await["attempts"], 0);
+    let hex = |id: &str| id.trim_start_matches("run_").to_owned();
+    for (attempt, charged, ms, of) in
+        [(1, false, 0, &run), (2, true, 1500, &run), (1, true, 70, &other)]
+    {
+        let sql = format!(
+            "insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                session_id, placed_at, ended_at, usage_ms)
+            select tenant_id, id, {attempt}, 'failed', {charged}, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                gen_random_uuid(), now(), now(), {ms} from task where run_id = '{}'",
+            hex(of)
+        );
+        server.db.sql(&sql).await.unwrap();
+    }
+    // A basic task has 250 thousandths of a core and 512 MiB; the run has two.
+    let wanted = json!({"attempts": 4, "charged_attempts": 2, "run_ms": 3000, "cpu_millis_ms": 750_000, "memory_mib_ms": 1_536_000});
+    assert_eq!(usage().await, wanted);
+    assert_eq!(server.get(&path).await.json().get("usage"), None);
+    let wrong = server.get(&format!("{path}?include=all")).await;
+    assert_eq!(wrong.pointers(), ["query:include"]);
+}

@@ -187,6 +187,10 @@ pub(super) fn starts(explanation: &Explanation) -> Option<String> {
         (Some(Basis::Caps), Some(at), _) => {
             Some(format!("It starts {} at the latest.", ahead(at, now)))
         }
+        (Some(Basis::Path), Some(at), _) => Some(format!(
+            "It starts about {} if the nodes before it need their execution caps.",
+            ahead(at, now)
+        )),
         (Some(Basis::Target), Some(at), _) => {
             Some(format!("It is retried {} at the latest.", ahead(at, now)))
         }
@@ -218,7 +222,9 @@ const fn unknown(basis: Basis) -> Option<&'static str> {
         Basis::NoFigures => {
             "The start is not known: no batcher is active, or your tasks were queued just now."
         }
-        Basis::Time | Basis::Pace | Basis::Caps | Basis::Placing | Basis::Started => return None,
+        Basis::Time | Basis::Path | Basis::Pace | Basis::Caps | Basis::Placing | Basis::Started => {
+            return None;
+        }
     })
 }
 

@@ -32,6 +32,17 @@ impl Client {
         self.send(Call::get(path(id))).await
     }
 
+    /// Shows a run with what it has used.
+    ///
+    /// # Errors
+    /// 404 for an unknown run; no response.
+    pub async fn workflow_run_with_usage(
+        &self,
+        id: WorkflowRunId,
+    ) -> Result<ApiResponse<WorkflowRun>, ClientError> {
+        self.send(Call::get(path(id)).query([("include", Some("usage".to_owned()))])).await
+    }
+
     /// One page of your runs, latest first. [`Page::next`] leads to the next.
     ///
     /// # Errors

@@ -41,6 +41,8 @@ pub enum Basis {
     Time,
     /// No times: other tasks must end first.
     Parents,
+    /// Execution caps along the path of its workflow run: the end of those that it waits for, if none waits for room or is retried.
+    Path,
     /// No times: a signal must come, or a person must decide.
     Answer,
     /// Its position, and the recent dispatch rate of its tenant.
@@ -81,6 +83,12 @@ impl Basis {
 }
 
 impl Eta {
+    /// By when a node of a workflow run starts.
+    #[must_use]
+    pub const fn along_path(by: Timestamp) -> Self {
+        Self { earliest: None, estimate: Some(by), basis: Basis::Path }
+    }
+
     const fn unknown(basis: Basis) -> Self {
         Self { earliest: None, estimate: None, basis }
     }

@@ -4,7 +4,12 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
+use crate::workflow::progress;
 use api_types::Explanation;
+use domain::explain::{Eta, Reason};
+use domain::id::TaskId;
+use domain::time::Timestamp;
+use domain::workflow::starts_by;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -41,5 +46,29 @@ pub async fn explain(call: &Call) -> Result<Explanation, Problem> {
     if from.is_some_and(|from| facts.ended_at().is_some_and(|at| at < from)) {
         return Err(Problem::not_found());
     }
-    Ok(Explanation::from(domain::explain::explain(facts)))
+    let mut explanation = domain::explain::explain(facts);
+    if matches!(explanation.reasons.first(), Some(Reason::Parents(_)))
+        && let Some(by) = along_path(call, id, explanation.at).await?
+    {
+        explanation.eta = Eta::along_path(by);
+    }
+    Ok(Explanation::from(explanation))
+}
+
+/// By when a node of a workflow run starts that waits for its parents; `None` for other tasks, and where that is not known.
+async fn along_path(call: &Call, id: TaskId, now: Timestamp) -> Result<Option<Timestamp>, Problem> {
+    let (db, scope) = (&call.state.api, call.scope());
+    let task = store::task::get(db, &scope, id).await?;
+    let Some(run) = task.and_then(|task| task.workflow_run) else { return Ok(None) };
+    let Some(run) = store::workflow::run::get(db, &scope, run).await? else { return Ok(None) };
+    let stands = store::workflow::run::nodes(db, &scope, &run.tasks, run.tasks_since).await?;
+    let bytes = run.plan.len();
+    let estimate = move || {
+        let plan = run.plan()?;
+        let all: Vec<_> = stands.iter().map(progress).collect();
+        let starts = starts_by(&plan, &all, now);
+        let place = run.tasks.iter().position(|task| *task == id);
+        Ok(place.and_then(|place| starts.get(place).copied().flatten()))
+    };
+    call.reading(bytes, estimate).await
 }

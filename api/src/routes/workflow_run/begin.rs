@@ -154,5 +154,6 @@ fn shown(new: &NewRun, at: Timestamp) -> WorkflowRun {
         schedule_name: of.fired.as_ref().map(|fired| fired.name.clone()),
         due_at: of.fired.as_ref().map(|fired| fired.due_at),
         started_by: of.started_by.clone().into(),
+        usage: None,
     }
 }

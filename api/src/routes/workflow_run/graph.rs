@@ -36,8 +36,8 @@ pub async fn handle(call: Call) -> Result<Answer<WorkflowGraph>, Problem> {
     let items = items(db, &scope, &record.tasks).await?;
     let of_items: Vec<TaskId> = items.values().flatten().copied().collect();
     let states = states(&call, &record, &of_items).await?;
-    let bytes = record.plan.len();
-    let graph = call.reading(bytes, move || graph(&record, stands, &items, &states)).await?;
+    let (bytes, now) = (record.plan.len(), runtime::clock::wall());
+    let graph = call.reading(bytes, move || graph(&record, stands, (&items, &states), now)).await?;
     Ok(Answer::ok(graph))
 }
 

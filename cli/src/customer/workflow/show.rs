@@ -5,7 +5,8 @@ use super::super::failure::failure;
 use super::super::schedule::exact;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
-use client::WorkflowRun;
+use chrono::TimeDelta;
+use client::{UsageAmounts, WorkflowRun};
 use domain::id::WorkflowRunId;
 use domain::time::Timestamp;
 use runtime::clock;
@@ -21,7 +22,7 @@ pub struct ShowArguments {
 
 /// Shows a run.
 pub async fn run(connection: &Connection, arguments: &ShowArguments) -> Result<(), Failure> {
-    let run = connection.client.workflow_run(arguments.run).await;
+    let run = connection.client.workflow_run_with_usage(arguments.run).await;
     let run = run.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(run.json()),
@@ -54,7 +55,20 @@ fn details(run: &WorkflowRun, now: Timestamp) -> String {
     details.some("finished", run.finished_at.map(at));
     details.some("took", run.finished_at.map(|end| age::exact(end - run.created_at)));
     details.some("rerun of", run.rerun_of);
+    details.some("used", run.usage.as_ref().map(used));
     details.to_string()
+}
+
+/// What its attempts used: with the cores and the memory that they had.
+fn used(usage: &UsageAmounts) -> String {
+    let seconds = |ms: i64| TimeDelta::milliseconds(ms);
+    let (cores, memory) =
+        (usage.cpu_millis_ms as f64 / 1e6, usage.memory_mib_ms as f64 / (1024.0 * 1e3));
+    format!(
+        "{} of {} attempts; {cores:.1} core seconds, {memory:.1} GiB seconds",
+        age::exact(seconds(usage.run_ms)),
+        usage.attempts
+    )
 }
 
 #[cfg(test)]
@@ -67,7 +81,8 @@ mod tests {
             r#"{"id":"run_0190a6f3c1d27a3e8b1f0c2d4e5f6071","workflow":"load","version":2,"state":"failed","tasks":3,"ended":3,
                 "failed":1,"input":{"day": 1},"labels":{"a":"b"},"created_at":"2030-01-31T12:00:00Z","deadline_at":null,
                 "finished_at":"2030-01-31T12:01:30Z","reason":null,"rerun_of":null,"schedule":"schedule_0190a6f3c1d27a3e8b1f0c2d4e5f6071",
-                "schedule_name":"daily","due_at":"2030-01-31T11:00:00Z","started_by":"q2mnv5c7xk3a"}"#,
+                "schedule_name":"daily","due_at":"2030-01-31T11:00:00Z","started_by":"q2mnv5c7xk3a",
+                "usage":{"attempts":4,"charged_attempts":3,"run_ms":90000,"cpu_millis_ms":22500000,"memory_mib_ms":46080000}}"#,
         )
         .unwrap();
         assert_eq!(
@@ -81,7 +96,8 @@ mod tests {
              started   2030-01-31T12:00:00Z (1h ago) by q2mnv5c7xk3a\n\
              schedule  daily, due 2030-01-31T11:00:00Z (2h ago)\n\
              finished  2030-01-31T12:01:30Z (58m ago)\n\
-             took      1m30s\n"
+             took      1m30s\n\
+             used      1m30s of 4 attempts; 22.5 core seconds, 45.0 GiB seconds\n"
         );
     }
 }

@@ -13,6 +13,7 @@ mod nodes;
 mod record;
 mod start;
 mod stop;
+mod usage;
 
 pub use cancel::{CancelRunAnswer, cancel};
 pub use count::{CountedEnds, count_ends};
@@ -27,3 +28,4 @@ pub use start::{StartAnswer, start};
 pub(crate) use start::{start_in, unfinished};
 pub(crate) use stop::replaced_in;
 pub use stop::{StoppedPiece, stop_piece};
+pub use usage::{RunUsage, usage};

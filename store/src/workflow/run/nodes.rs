@@ -22,6 +22,10 @@ pub struct NodeRecord {
     pub signal: Option<String>,
     /// It waits for a person.
     pub waits_for_approval: bool,
+    /// Whether its parents have released it.
+    pub is_released: bool,
+    /// If it is `scheduled` and released: when it is due, or its wait expires.
+    pub wakes_at: Option<Timestamp>,
     /// Attempts so far.
     pub attempts: u32,
     /// When its first attempt was placed.
@@ -47,11 +51,13 @@ pub async fn nodes(
     let query = sqlx::query!(
         r#"select i.id as "id!", coalesce(t.state, h.state)::text as "state?", t.signal_key as "signal_key?",
                 coalesce(t.gate = 'waiting' and t.signal_key is null, false) as "approval!",
+                coalesce(t.needs is null or t.gate = 'items', true) as "is_released!", t.wake_at as "wakes_at?",
                 coalesce(t.attempt, h.attempt, 0) as "attempts!",
                 coalesce(t.first_started_at, h.first_started_at) as "started_at?", h.finished_at as "finished_at?", h.reason as "reason?"
             from unnest($2::uuid[]) with ordinality as i(id, place)
             left join lateral (
-                select f.state, f.signal_key, f.gate, f.attempt, f.first_started_at from task f
+                select f.state, f.signal_key, f.gate, f.attempt, f.first_started_at, f.needs,
+                    case when f.needs is null then f.wake_at end as wake_at from task f
                 where f.tenant_id = $1 and f.id = i.id limit 1) t on true
             left join lateral (
                 select e.state, e.attempt, e.first_started_at, e.finished_at, e.reason from task_history e
@@ -67,6 +73,8 @@ pub async fn nodes(
         state: row.state.and_then(|state| state.parse().ok()),
         signal: row.signal_key,
         waits_for_approval: row.approval,
+        is_released: row.is_released,
+        wakes_at: row.wakes_at,
         attempts: row.attempts.unsigned_abs(),
         started_at: row.started_at,
         finished_at: row.finished_at,
