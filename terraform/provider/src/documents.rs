@@ -86,7 +86,10 @@ mod tests {
         let examples = here.join("examples");
         for (name, text) in pages(&examples) {
             let written = fs::read_to_string(here.join("docs").join(&name)).unwrap_or_default();
-            assert!(written == text, "terraform/docs/{name} is not up to date: make terraform-docs");
+            assert!(
+                written == text,
+                "terraform/docs/{name} is not up to date: make terraform-docs"
+            );
             assert!(name == "index.md" || text.contains("```hcl"), "{name} has no example");
         }
     }

@@ -41,12 +41,13 @@ pub fn tls(client_pem: &str) -> Result<Tls, String> {
     let certificate =
         parameters.self_signed(&key).map_err(|error| error.to_string())?.der().clone();
     let private = PrivateKeyDer::try_from(key.serialize_der())?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-        .with_protocol_versions(&[&version::TLS13])
-        .map_err(|error| error.to_string())?
-        .with_client_cert_verifier(Arc::new(OnlyThis(client.into_owned())))
-        .with_single_cert(vec![certificate.clone()], private)
-        .map_err(|error| error.to_string())?;
+    let mut config =
+        ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+            .with_protocol_versions(&[&version::TLS13])
+            .map_err(|error| error.to_string())?
+            .with_client_cert_verifier(Arc::new(OnlyThis(client.into_owned())))
+            .with_single_cert(vec![certificate.clone()], private)
+            .map_err(|error| error.to_string())?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(Tls { certificate: certificate.to_vec(), config: Arc::new(config) })
 }

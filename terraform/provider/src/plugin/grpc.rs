@@ -59,9 +59,7 @@ pub fn respond<M: Message>(outcome: Result<M, Status>) -> Response<ResponseBody>
         Err(status) => {
             let mut response = response(UnsyncBoxBody::new(Empty::new()));
             response.headers_mut().insert("grpc-status", HeaderValue::from(u16::from(status.code)));
-            response
-                .headers_mut()
-                .insert("grpc-message", HeaderValue::from_static(status.text));
+            response.headers_mut().insert("grpc-message", HeaderValue::from_static(status.text));
             response
         }
     }

@@ -5,10 +5,8 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use std::path::Path;
 
 /// Set by Terraform, to this value, so that a person who starts the program learns what it is.
-const COOKIE: (&str, &str) = (
-    "TF_PLUGIN_MAGIC_COOKIE",
-    "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
-);
+const COOKIE: (&str, &str) =
+    ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
 /// What Terraform wants of the plugin.
 #[derive(Debug, Default)]
@@ -40,8 +38,7 @@ impl Wanted {
                 Err(NotServed::Protocol(versions))
             }
             _ => Ok(Self {
-                client_certificate: environment("PLUGIN_CLIENT_CERT")
-                    .filter(|pem| !pem.is_empty()),
+                client_certificate: environment("PLUGIN_CLIENT_CERT").filter(|pem| !pem.is_empty()),
             }),
         }
     }
@@ -69,11 +66,8 @@ mod tests {
         assert_eq!(read(&[(COOKIE.0, "x")]).unwrap_err(), NotServed::NotByTerraform);
         let old = read(&[COOKIE, ("PLUGIN_PROTOCOL_VERSIONS", "4,5")]).unwrap_err();
         assert_eq!(old, NotServed::Protocol("4,5".to_owned()));
-        let wanted = read(&[
-            COOKIE,
-            ("PLUGIN_PROTOCOL_VERSIONS", "5,6"),
-            ("PLUGIN_CLIENT_CERT", "pem"),
-        ]);
+        let wanted =
+            read(&[COOKIE, ("PLUGIN_PROTOCOL_VERSIONS", "5,6"), ("PLUGIN_CLIENT_CERT", "pem")]);
         assert_eq!(wanted.unwrap().client_certificate.as_deref(), Some("pem"));
     }
 

@@ -34,8 +34,14 @@ pub fn settings() -> Vec<Attribute> {
             Given::Optional,
             "URL of the server, such as `https://berth.example.com`. Default: `BERTH_SERVER`.",
         ),
-        key("operator_key", "Key of an operator, for plans, pools, tenants, operator keys, and keys and users of a named tenant. Default: `BERTH_OPERATOR_KEY`."),
-        key("api_key", "Key of a tenant, for schedules, workflows, concurrency limits, and its own keys and users. Default: `BERTH_API_KEY`."),
+        key(
+            "operator_key",
+            "Key of an operator, for plans, pools, tenants, operator keys, and keys and users of a named tenant. Default: `BERTH_OPERATOR_KEY`.",
+        ),
+        key(
+            "api_key",
+            "Key of a tenant, for schedules, workflows, concurrency limits, and its own keys and users. Default: `BERTH_API_KEY`.",
+        ),
     ]
 }
 

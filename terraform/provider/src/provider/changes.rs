@@ -19,6 +19,9 @@ pub async fn plan(
     let mut outcome = planned(&entry.attributes, prior, config);
     entry.does.adjust(prior, &mut outcome);
     let mut diagnostics = Vec::new();
+    if !outcome.replaces.is_empty() {
+        diagnostics = plan_delete(entry, prior);
+    }
     // What is not known yet is checked by the plan of the apply. Terraform plans once more what is replaced, as new.
     if outcome.changes && outcome.replaces.is_empty() && config.is_known() {
         let checked = within(config, "read", entry.does.check(berth, &outcome.value)).await;
@@ -27,6 +30,14 @@ pub async fn plan(
         }
     }
     (outcome, diagnostics)
+}
+
+/// What forbids a deletion.
+pub fn plan_delete(entry: &Entry<dyn Resource>, prior: &Value) -> Vec<Diagnostic> {
+    match entry.does.check_delete(prior) {
+        Ok(()) => Vec::new(),
+        Err(problem) => explain(entry, "delete", &problem),
+    }
 }
 
 /// Only what the API refuses stops a plan: what cannot be asked is seen by the apply.
@@ -47,7 +58,11 @@ pub async fn apply(
 ) -> (Value, Vec<Diagnostic>) {
     let does = &entry.does;
     if wanted.is_null() {
-        return match within(prior, "delete", does.delete(berth, prior)).await {
+        let delete = async {
+            does.check_delete(prior)?;
+            does.delete(berth, prior).await
+        };
+        return match within(prior, "delete", delete).await {
             Ok(()) => (Value::Null, Vec::new()),
             Err(problem) if problem.is(ErrorCode::NotFound) => (Value::Null, Vec::new()),
             Err(problem) => (prior.clone(), explain(entry, "delete", &problem)),

@@ -30,6 +30,13 @@ pub trait Resource: Send + Sync {
     }
     /// Changes a plan by what the schema does not say.
     fn adjust(&self, _prior: &Value, _outcome: &mut Outcome) {}
+    /// Why it must not be deleted, or replaced.
+    ///
+    /// # Errors
+    /// The reason.
+    fn check_delete(&self, _prior: &Value) -> Result<(), Problem> {
+        Ok(())
+    }
     /// Asks the API what it would refuse. Everything in `planned` that the configuration gives is known.
     fn check<'a>(&'a self, _berth: &'a Berth, _planned: &'a Value) -> Answer<'a, ()> {
         Box::pin(async { Ok(()) })

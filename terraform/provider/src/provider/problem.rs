@@ -115,7 +115,9 @@ fn refused(error: &ApiError) -> String {
         );
     }
     if matches!(error.status, 401 | 403) {
-        text.push_str("\n\nThe state is kept: a key that is refused says nothing about the object.");
+        text.push_str(
+            "\n\nThe state is kept: a key that is refused says nothing about the object.",
+        );
     }
     if let Some(id) = &error.request_id {
         text = format!("{text}\n\nFor the operator's log: {id}.");

@@ -46,3 +46,31 @@ impl Registry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_attribute_has_a_name_that_terraform_keeps_for_itself() {
+        const KEPT: [&str; 7] = [
+            "count",
+            "for_each",
+            "depends_on",
+            "lifecycle",
+            "provider",
+            "connection",
+            "provisioner",
+        ];
+        let Registry { resources, data, ephemeral } = Registry::new();
+        let names = resources
+            .values()
+            .map(|entry| &entry.attributes)
+            .chain(data.values().map(|entry| &entry.attributes))
+            .chain(ephemeral.values().map(|entry| &entry.attributes))
+            .flatten();
+        for attribute in names {
+            assert!(!KEPT.contains(&attribute.name), "{}", attribute.name);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Answers the calls of Terraform.
 
-use super::changes::{apply, explain, plan, unreadable};
+use super::changes::{apply, explain, plan, plan_delete, unreadable};
 use super::extra::within;
 use super::problem::{error, warning};
 use super::registry::Entry;
@@ -80,7 +80,7 @@ fn diagnosed(diagnostics: Vec<Diagnostic>) -> Diagnosed {
 }
 
 const CAPABILITIES: ServerCapabilities = ServerCapabilities {
-    plan_destroy: false,
+    plan_destroy: true,
     get_provider_schema_optional: true,
     move_resource_state: false,
 };
@@ -227,7 +227,11 @@ impl Provider for Service {
             }
         };
         if proposed.is_null() {
-            return Planned { planned_state: encoded(&Value::Null), ..Planned::default() };
+            return Planned {
+                planned_state: encoded(&Value::Null),
+                diagnostics: plan_delete(entry, &prior),
+                ..Planned::default()
+            };
         }
         let (outcome, diagnostics) = plan(entry, &self.berth(), &prior, &config).await;
         Planned {
@@ -247,11 +251,7 @@ impl Provider for Service {
         match read() {
             Ok((entry, prior, wanted)) => {
                 let (value, diagnostics) = apply(entry, &self.berth(), &prior, &wanted).await;
-                Applied {
-                    new_state: encoded(&value),
-                    private: sent.planned_private,
-                    diagnostics,
-                }
+                Applied { new_state: encoded(&value), private: sent.planned_private, diagnostics }
             }
             Err(diagnostic) => Applied {
                 new_state: sent.prior_state,
@@ -281,10 +281,7 @@ impl Provider for Service {
             }
             Err(wanted) => {
                 let summary = format!("`{}` cannot be imported", sent.id);
-                Imported {
-                    diagnostics: vec![error(summary, wanted, None)],
-                    ..Imported::default()
-                }
+                Imported { diagnostics: vec![error(summary, wanted, None)], ..Imported::default() }
             }
         }
     }
@@ -308,11 +305,9 @@ impl Provider for Service {
                 state: encoded(&state(&entry.attributes, &config, &answer)),
                 diagnostics: Vec::new(),
             },
-            Err(problem) => failed(problem.diagnostics(
-                ("read", entry.does.name()),
-                &entry.attributes,
-                None,
-            )),
+            Err(problem) => {
+                failed(problem.diagnostics(("read", entry.does.name()), &entry.attributes, None))
+            }
         }
     }
 
@@ -330,11 +325,9 @@ impl Provider for Service {
                 result: encoded(&state(&entry.attributes, &config, &opening.result)),
                 private: opening.private,
             },
-            Err(problem) => failed(problem.diagnostics(
-                ("open", entry.does.name()),
-                &entry.attributes,
-                None,
-            )),
+            Err(problem) => {
+                failed(problem.diagnostics(("open", entry.does.name()), &entry.attributes, None))
+            }
         }
     }
 

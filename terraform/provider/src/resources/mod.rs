@@ -1,6 +1,16 @@
 //! Resources: what Terraform keeps. One file per noun.
 
-mod plan;
+pub mod api_key;
+mod concurrency_limit;
+pub mod keys;
+mod operator_key;
+pub mod plan;
+pub mod pool;
+mod schedule;
+pub mod tenant;
+pub mod timing;
+mod user;
+mod workflow;
 
 use crate::provider::{Problem, Resource};
 use api_types::ErrorCode;
@@ -10,7 +20,17 @@ use serde_json::Value as Json;
 /// Every resource.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Resource>> {
-    vec![Box::new(plan::Plan)]
+    vec![
+        Box::new(plan::Plan),
+        Box::new(pool::Pool),
+        Box::new(tenant::Tenant),
+        Box::new(api_key::ApiKey),
+        Box::new(operator_key::OperatorKey),
+        Box::new(user::User),
+        Box::new(schedule::Schedule),
+        Box::new(workflow::Workflow),
+        Box::new(concurrency_limit::ConcurrencyLimit),
+    ]
 }
 
 /// The version to change: that of the state, so that another change in between is seen.
@@ -22,7 +42,7 @@ fn version(state: &crate::value::Value) -> Option<i64> {
 const NO_VERSION: Option<i64> = Some(i64::MAX);
 
 /// The JSON of an answer.
-fn answer<T>(response: &ApiResponse<T>) -> Result<Json, Problem> {
+pub fn answer<T>(response: &ApiResponse<T>) -> Result<Json, Problem> {
     serde_json::from_slice(response.json()).map_err(|error| Problem::Said {
         path: None,
         summary: "The answer cannot be read".to_owned(),
@@ -31,7 +51,7 @@ fn answer<T>(response: &ApiResponse<T>) -> Result<Json, Problem> {
 }
 
 /// The JSON of what was read; `None` where the API says that it does not exist. A page of a proxy does not say so.
-fn existing<T>(read: Result<ApiResponse<T>, ClientError>) -> Result<Option<Json>, Problem> {
+pub fn existing<T>(read: Result<ApiResponse<T>, ClientError>) -> Result<Option<Json>, Problem> {
     match read.map_err(Problem::from) {
         Ok(response) => answer(&response).map(Some),
         Err(problem) if problem.is(ErrorCode::NotFound) => Ok(None),

@@ -22,7 +22,12 @@ pub fn limits(given: impl Fn(Value) -> Given) -> Vec<Attribute> {
                 LimitRange::Whole { .. } | LimitRange::Positive(_) => Kind::Number,
             };
             let value = usual.get(limit.name).map(from_json).unwrap_or_default();
-            Attribute::new(limit.name, kind, given(value), format!("{} ({}).", limit.text.trim_end_matches('.'), limit.range))
+            Attribute::new(
+                limit.name,
+                kind,
+                given(value),
+                format!("{} ({}).", limit.text.trim_end_matches('.'), limit.range),
+            )
         })
         .collect()
 }
@@ -44,13 +49,12 @@ async fn put(berth: &Berth, planned: &Value, version: Option<i64>) -> Result<Jso
             .map(|limit| (limit.name.to_owned(), planned.get(limit.name).clone()))
             .collect(),
     );
-    let limits = serde_json::from_value::<PlanLimits>(to_json(&limits)).map_err(|error| {
-        Problem::Said {
+    let limits =
+        serde_json::from_value::<PlanLimits>(to_json(&limits)).map_err(|error| Problem::Said {
             path: None,
             summary: "The limits are no plan".to_owned(),
             detail: error.to_string(),
-        }
-    })?;
+        })?;
     let stored = berth.operator()?.put_plan(&named(planned)?, &limits, version).await?;
     answer(&stored)
 }

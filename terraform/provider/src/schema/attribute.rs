@@ -4,7 +4,7 @@ use super::Form;
 use crate::value::Value;
 
 /// Its type.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Kind {
     /// True or false.
     Bool,
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 /// Where its value comes from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Given {
     /// The configuration, always.
     Required,
@@ -35,7 +35,9 @@ pub enum Given {
     Optional,
     /// The configuration, or this.
     Default(Value),
-    /// The configuration, or the server.
+    /// The configuration, or nothing, which the API shows as this.
+    Usual(Value),
+    /// The configuration, or the server, which always has a value.
     OrServer,
     /// The server; it never changes while the object lives.
     Fixed,
@@ -44,7 +46,7 @@ pub enum Given {
 }
 
 /// An attribute. Built with [`Attribute::new`] and the methods below.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Attribute {
     /// Its name in configurations, and in the JSON of the API.
     pub name: &'static str,
@@ -137,7 +139,7 @@ impl Attribute {
     pub fn same(&self, one: &Value, other: &Value) -> bool {
         match (one, other) {
             (Value::Text(one), Value::Text(other)) => self.form.same(one, other),
-            (Value::List(one), Value::List(other)) if self.kind == Kind::TextSet => {
+            (Value::List(one), Value::List(other)) if matches!(self.kind, Kind::TextSet) => {
                 self.set(one) == self.set(other)
             }
             (Value::List(one), Value::List(other)) => {

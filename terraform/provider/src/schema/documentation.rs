@@ -25,7 +25,9 @@ pub struct Page<'a> {
 #[must_use]
 pub fn page(page: &Page<'_>) -> String {
     let Page { sort, name, text, attributes, example, import } = page;
-    let mut out = format!("<!-- Written by `make terraform-docs` from the schema. -->\n\n# {sort} {name}\n\n");
+    let mut out = format!(
+        "<!-- Written by `make terraform-docs` from the schema. -->\n\n# {sort} {name}\n\n"
+    );
     wrapped(&mut out, text, "", "");
     if let Some(example) = example {
         let _ = write!(out, "\n```hcl\n{}\n```\n", example.trim_end());
@@ -36,7 +38,8 @@ pub fn page(page: &Page<'_>) -> String {
     section(&mut out, "Arguments", &settings);
     section(&mut out, "Attributes", &results);
     if let Some(import) = import {
-        let _ = write!(out, "\n## Import\n\n```sh\nterraform import {name}.example {import}\n```\n");
+        let _ =
+            write!(out, "\n## Import\n\n```sh\nterraform import {name}.example {import}\n```\n");
     }
     out
 }
@@ -53,7 +56,9 @@ fn entry(out: &mut String, attribute: &Attribute, indent: &str) {
     let mut notes = vec![kind(&attribute.kind).to_owned()];
     match &attribute.given {
         Given::Required => notes.push("required".to_owned()),
-        Given::Default(value) => notes.push(format!("default `{}`", to_json(value))),
+        Given::Default(value) | Given::Usual(value) => {
+            notes.push(format!("default `{}`", to_json(value)))
+        }
         Given::OrServer => notes.push("default: the server's".to_owned()),
         Given::Optional | Given::Fixed | Given::Server => {}
     }

@@ -9,7 +9,7 @@ use domain::time::{format_duration, format_time, parse_duration, parse_time};
 use serde_json::Value as Json;
 
 /// A way to write a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Form {
     /// Only as it is.
     Exact,

@@ -35,8 +35,10 @@ impl Outcome {
     /// What follows every change is unknown until it is done.
     pub fn follow(&mut self, attributes: &[Attribute]) {
         self.changes = true;
-        for attribute in attributes.iter().filter(|attribute| attribute.given == Given::Server) {
-            self.value.set(attribute.name, Value::Unknown);
+        for attribute in attributes {
+            if matches!(attribute.given, Given::Server) {
+                self.value.set(attribute.name, Value::Unknown);
+            }
         }
     }
 }
@@ -81,7 +83,7 @@ impl Plan {
                     self.not_known(attribute)
                 }
                 Given::OrServer | Given::Fixed | Given::Server => prior.clone(),
-                Given::Required | Given::Optional => Value::Null,
+                Given::Required | Given::Optional | Given::Usual(_) => Value::Null,
             },
             (config, Kind::Object(attributes)) => self.object(attributes, prior, config, path),
             (Value::List(items), Kind::Objects(attributes)) => {
@@ -106,7 +108,11 @@ impl Plan {
 
     /// Null in the state of an object that exists is what the server says: it stays. At create nothing is known.
     fn not_known(&self, attribute: &Attribute) -> Value {
-        if self.creates || attribute.given == Given::OrServer { Value::Unknown } else { Value::Null }
+        if self.creates || matches!(attribute.given, Given::OrServer) {
+            Value::Unknown
+        } else {
+            Value::Null
+        }
     }
 }
 
@@ -142,8 +148,7 @@ mod tests {
     #[test]
     fn at_create_defaults_are_known_and_the_servers_values_are_not() {
         let plan = planned(&attributes(), &Value::Null, &config("a", "90s"));
-        let rest =
-            [("weight", 1.into()), ("id", Value::Unknown), ("version", Value::Unknown)];
+        let rest = [("weight", 1.into()), ("id", Value::Unknown), ("version", Value::Unknown)];
         assert_eq!(plan.value, of("a", "90s", rest));
         assert!(plan.changes && plan.replaces.is_empty());
     }

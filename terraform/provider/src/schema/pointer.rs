@@ -8,7 +8,8 @@ use crate::value::Path;
 pub fn path_of(attributes: &[Attribute], pointer: &str) -> Path {
     let mut path = Path::default();
     let mut attributes = attributes;
-    let mut steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+    let mut steps =
+        pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
     while let Some(step) = steps.next() {
         let Some(attribute) = attributes.iter().find(|attribute| attribute.name == step) else {
             return path;

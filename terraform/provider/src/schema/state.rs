@@ -13,7 +13,8 @@ pub fn state(attributes: &[Attribute], reference: &Value, answer: &Json) -> Valu
 fn object(attributes: &[Attribute], reference: &Value, answer: &Value) -> Value {
     let fields = attributes.iter().map(|attribute| {
         let (before, now) = (reference.get(attribute.name), answer.get(attribute.name));
-        let value = if attribute.local { local(attribute, before) } else { one(attribute, before, now) };
+        let value =
+            if attribute.local { local(attribute, before) } else { one(attribute, before, now) };
         (attribute.name.to_owned(), value)
     });
     Value::Map(fields.collect())
@@ -32,11 +33,16 @@ fn one(attribute: &Attribute, before: &Value, now: &Value) -> Value {
     match (&attribute.kind, now) {
         // The API leaves out what has its default.
         (_, Value::Null) => match &attribute.given {
+            Given::Default(value) if attribute.same(before, value) => before.clone(),
             Given::Default(value) => value.clone(),
             _ if is_empty(before) => before.clone(),
             _ => Value::Null,
         },
-        (Kind::Object(attributes), Value::Map(_)) => object(attributes, before, now),
+        (Kind::Object(attributes), Value::Map(_)) => {
+            let value = object(attributes, before, now);
+            let absent = before.is_null() && matches!(attribute.given, Given::Optional);
+            if absent && is_usual(attributes, &value) { Value::Null } else { value }
+        }
         (Kind::Objects(attributes), Value::List(items)) => {
             let nothing = Value::Null;
             let before = match before {
@@ -63,6 +69,17 @@ fn one(attribute: &Attribute, before: &Value, now: &Value) -> Value {
     }
 }
 
+/// An object of the API whose fields all have their defaults is one that is not given.
+fn is_usual(attributes: &[Attribute], value: &Value) -> bool {
+    attributes.iter().all(|attribute| {
+        let field = value.get(attribute.name);
+        match &attribute.given {
+            Given::Default(usual) => attribute.same(field, usual),
+            _ => field.is_null(),
+        }
+    })
+}
+
 /// An empty list or map in the configuration is left out by the API.
 fn is_empty(value: &Value) -> bool {
     match value {
@@ -74,8 +91,12 @@ fn is_empty(value: &Value) -> bool {
 
 fn keep(attribute: &Attribute, before: &Value, now: Value) -> Value {
     // Not given, and nothing: an empty list of the API is the null of a configuration.
-    let nothing = before.is_null() && is_empty(&now) && attribute.given == Given::Optional;
-    if nothing || attribute.same(before, &now) { before.clone() } else { now }
+    let nothing = before.is_null() && is_empty(&now) && matches!(attribute.given, Given::Optional);
+    let usual = match &attribute.given {
+        Given::Usual(usual) => before.is_null() && attribute.same(usual, &now),
+        _ => false,
+    };
+    if nothing || usual || attribute.same(before, &now) { before.clone() } else { now }
 }
 
 #[cfg(test)]

@@ -39,9 +39,15 @@ fn attribute(attribute: &Attribute) -> SchemaAttribute {
         nested_type,
         description: attribute.text.clone(),
         description_kind: MARKDOWN,
-        required: *given == Given::Required,
-        optional: matches!(given, Given::Optional | Given::Default(_) | Given::OrServer),
-        computed: !matches!(given, Given::Required | Given::Optional),
+        required: matches!(given, Given::Required),
+        optional: matches!(
+            given,
+            Given::Optional | Given::Usual(_) | Given::Default(_) | Given::OrServer
+        ),
+        computed: matches!(
+            given,
+            Given::Default(_) | Given::OrServer | Given::Fixed | Given::Server
+        ),
         sensitive: attribute.sensitive,
         deprecated: false,
         write_only: false,
