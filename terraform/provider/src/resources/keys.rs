@@ -314,7 +314,8 @@ pub fn attributes(scopes: Attribute) -> Vec<Attribute> {
 /// A rotation makes another key.
 pub fn adjust(prior: &Value, outcome: &mut Outcome) {
     const TRIGGER: &str = "rotate_when_changed";
-    if prior.is_null() || prior.get(TRIGGER) == outcome.value.get(TRIGGER) {
+    // The first texts, of a key that was imported too, rotate nothing.
+    if prior.get(TRIGGER).is_null() || prior.get(TRIGGER) == outcome.value.get(TRIGGER) {
         return;
     }
     for name in ["id", "created_at", "expires_at"] {

@@ -5,7 +5,7 @@ use crate::provider::{Answer, Berth, Problem, Resource};
 use crate::schema::{Attribute, Form, Given};
 use crate::value::{Path, Value};
 use api_types::request::TenantPut;
-use domain::id::TenantId;
+use domain::id::{PlanName, TenantId};
 use domain::tenant::TenantState;
 use serde_json::Value as Json;
 
@@ -66,7 +66,8 @@ impl Resource for Tenant {
 
     fn text(&self) -> &'static str {
         "A tenant: a customer. Deleting one cancels its tasks, voids its keys and, after the grace of the installation, purges its data; \
-         until then its name is taken. Needs `operator_key`."
+         until then its name is taken. It is moved to the plan `default` first, so that its plan can be deleted in the same run. Needs \
+         `operator_key`."
     }
 
     fn attributes(&self) -> Vec<Attribute> {
@@ -146,9 +147,17 @@ impl Resource for Tenant {
 
     fn delete<'a>(&'a self, berth: &'a Berth, prior: &'a Value) -> Answer<'a, ()> {
         Box::pin(async move {
-            if let Some(id) = id_in(prior, "id")? {
-                berth.operator()?.delete_tenant(id).await?;
+            let Some(id) = id_in(prior, "id")? else { return Ok(()) };
+            let client = berth.operator()?;
+            // A deleted tenant holds its plan until it is purged: its plan could not be deleted in the same run. Where there is no plan
+            // `default`, it stays.
+            if prior.get("plan").text() != Some(PlanName::default().as_str()) {
+                match client.change_tenant(id, Some(&PlanName::default()), None).await {
+                    Err(error) if error.api().is_none() => return Err(error.into()),
+                    _ => {}
+                }
             }
+            client.delete_tenant(id).await?;
             Ok(())
         })
     }

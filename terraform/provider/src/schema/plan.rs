@@ -25,16 +25,19 @@ pub fn planned(attributes: &[Attribute], prior: &Value, config: &Value) -> Outco
     let value = plan.object(attributes, prior, config, &Path::default());
     let changes = plan.creates || value != *prior;
     let mut outcome = Outcome { value, replaces: plan.replaces, changes };
-    if changes {
+    // What only Terraform knows changes nothing of the object.
+    let follows = attributes.iter().any(|attribute| {
+        !attribute.local && outcome.value.get(attribute.name) != prior.get(attribute.name)
+    });
+    if follows {
         outcome.follow(attributes);
     }
     outcome
 }
 
 impl Outcome {
-    /// What follows every change is unknown until it is done.
-    pub fn follow(&mut self, attributes: &[Attribute]) {
-        self.changes = true;
+    /// What follows every change of the object is unknown until it is done.
+    fn follow(&mut self, attributes: &[Attribute]) {
         for attribute in attributes {
             if matches!(attribute.given, Given::Server) {
                 self.value.set(attribute.name, Value::Unknown);
@@ -166,6 +169,17 @@ mod tests {
         assert_eq!(plan.value, of("a", "2m", rest));
         let plan = planned(&attributes(), &stored(), &config("b", "90s"));
         assert_eq!(plan.replaces, [Path::of("name")]);
+    }
+
+    #[test]
+    fn what_only_terraform_knows_leaves_the_version() {
+        let mut attributes = attributes();
+        attributes.push(Attribute::switch("guard", Given::Default(true.into()), "").local());
+        let mut stored = stored();
+        stored.set("guard", false.into());
+        let plan = planned(&attributes, &stored, &config("a", "90s"));
+        stored.set("guard", true.into());
+        assert_eq!((plan.value, plan.changes), (stored, true));
     }
 
     #[test]
