@@ -21,7 +21,8 @@ impl Client {
     /// # Errors
     /// 404 for an unknown user; no response.
     pub async fn user(&self, login: &str) -> Result<ApiResponse<User>, ClientError> {
-        self.send(Call::get(format!("v1/users/{}", utf8_percent_encode(login, NON_ALPHANUMERIC)))).await
+        self.send(Call::get(format!("v1/users/{}", utf8_percent_encode(login, NON_ALPHANUMERIC))))
+            .await
     }
 
     /// Invites a user, who sets a password with the returned token.

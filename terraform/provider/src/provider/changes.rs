@@ -17,7 +17,7 @@ pub async fn plan(
     config: &Value,
 ) -> (Outcome, Vec<Diagnostic>) {
     let mut outcome = planned(&entry.attributes, prior, config);
-    entry.does.adjust(prior, &mut outcome);
+    entry.does.adjust(prior, config, &mut outcome);
     let mut diagnostics = Vec::new();
     if !outcome.replaces.is_empty() {
         diagnostics = plan_delete(entry, prior);
@@ -40,7 +40,7 @@ pub fn plan_delete(entry: &Entry<dyn Resource>, prior: &Value) -> Vec<Diagnostic
     }
 }
 
-/// Only what the API refuses stops a plan: what cannot be asked is seen by the apply.
+/// Of a request that is fine the API says that the version is another. Without settings there is none to ask.
 fn refusals(entry: &Entry<dyn Resource>, problem: &Problem) -> Vec<Diagnostic> {
     match problem {
         Problem::Api(_) if problem.is(ErrorCode::VersionMismatch) => Vec::new(),

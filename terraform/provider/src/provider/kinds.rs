@@ -29,7 +29,7 @@ pub trait Resource: Send + Sync {
         None
     }
     /// Changes a plan by what the schema does not say.
-    fn adjust(&self, _prior: &Value, _outcome: &mut Outcome) {}
+    fn adjust(&self, _prior: &Value, _config: &Value, _outcome: &mut Outcome) {}
     /// Why it must not be deleted, or replaced.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::plugin::messages::{
     ProviderSchema, ProviderValidated, Read, ReadData, ReadDone, ServerCapabilities, TypeName,
     Upgrade, Upgraded, Validate, ValidateProvider,
 };
-use crate::schema::{Attribute, check, state, wire};
+use crate::schema::{Attribute, check, fitted, state, wire};
 use crate::value::{Value, from_json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -35,15 +35,17 @@ impl Service {
     }
 }
 
-fn decoded(value: Option<&DynamicValue>) -> Result<Value, Diagnostic> {
-    match value {
+/// A value of these attributes.
+fn decoded(attributes: &[Attribute], value: Option<&DynamicValue>) -> Result<Value, Diagnostic> {
+    let value = match value {
         None => Ok(Value::Null),
         Some(value) if !value.msgpack.is_empty() => {
             Value::read(&value.msgpack).map_err(|reason| unreadable(&reason))
         }
         Some(value) if value.json.is_empty() => Ok(Value::Null),
         Some(value) => stored(&value.json),
-    }
+    };
+    value.map(|value| fitted(attributes, value))
 }
 
 fn stored(json: &[u8]) -> Result<Value, Diagnostic> {
@@ -66,7 +68,7 @@ fn found<'a, T: ?Sized>(
 
 /// Mistakes that the schema shows.
 fn mistakes(attributes: &[Attribute], config: Option<&DynamicValue>) -> Vec<Diagnostic> {
-    match decoded(config) {
+    match decoded(attributes, config) {
         Err(diagnostic) => vec![diagnostic],
         Ok(config) => check(attributes, &config)
             .into_iter()
@@ -133,13 +135,13 @@ impl Provider for Service {
     async fn configure(&self, sent: Configure) -> Diagnosed {
         #[expect(clippy::disallowed_methods, reason = "the documented settings of the provider")]
         let environment = |name: &str| std::env::var(name).ok();
-        let made = decoded(sent.config.as_ref()).map_err(|diagnostic| vec![diagnostic]).and_then(
-            |config| {
+        let made = decoded(&settings(), sent.config.as_ref())
+            .map_err(|diagnostic| vec![diagnostic])
+            .and_then(|config| {
                 Berth::configured(&config, environment).map_err(|problem| {
                     problem.diagnostics(("use", "the provider's settings"), &settings(), None)
                 })
-            },
-        );
+            });
         match made {
             Ok(berth) => {
                 *self.berth.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(berth);
@@ -174,12 +176,7 @@ impl Provider for Service {
     async fn upgrade(&self, sent: Upgrade) -> Upgraded {
         let upgraded = found(&self.registry.resources, &sent.type_name).and_then(|entry| {
             let json = sent.raw_state.map(|state| state.json).unwrap_or_default();
-            let stored = stored(&json)?;
-            let fields = entry
-                .attributes
-                .iter()
-                .map(|attribute| (attribute.name.to_owned(), stored.get(attribute.name).clone()));
-            Ok(Value::Map(fields.collect()))
+            Ok(fitted(&entry.attributes, stored(&json)?))
         });
         match upgraded {
             Ok(value) => Upgraded { upgraded_state: encoded(&value), diagnostics: Vec::new() },
@@ -192,7 +189,7 @@ impl Provider for Service {
         let kept = sent.current_state.clone();
         let keep = |diagnostics| ReadDone { new_state: kept, diagnostics, private: Vec::new() };
         let (entry, before) = match found(&self.registry.resources, &sent.type_name)
-            .and_then(|entry| Ok((entry, decoded(sent.current_state.as_ref())?)))
+            .and_then(|entry| Ok((entry, decoded(&entry.attributes, sent.current_state.as_ref())?)))
         {
             Ok(read) => read,
             Err(diagnostic) => return keep(vec![diagnostic]),
@@ -215,9 +212,12 @@ impl Provider for Service {
     async fn plan(&self, sent: Plan) -> Planned {
         let read = || {
             let entry = found(&self.registry.resources, &sent.type_name)?;
-            let proposed = decoded(sent.proposed_new_state.as_ref())?;
-            let values =
-                (decoded(sent.prior_state.as_ref())?, decoded(sent.config.as_ref())?, proposed);
+            let proposed = decoded(&entry.attributes, sent.proposed_new_state.as_ref())?;
+            let values = (
+                decoded(&entry.attributes, sent.prior_state.as_ref())?,
+                decoded(&entry.attributes, sent.config.as_ref())?,
+                proposed,
+            );
             Ok((entry, values))
         };
         let (entry, (prior, config, proposed)) = match read() {
@@ -245,8 +245,8 @@ impl Provider for Service {
     async fn apply(&self, sent: Apply) -> Applied {
         let read = || {
             let entry = found(&self.registry.resources, &sent.type_name)?;
-            let wanted = decoded(sent.planned_state.as_ref())?;
-            Ok((entry, decoded(sent.prior_state.as_ref())?, wanted))
+            let wanted = decoded(&entry.attributes, sent.planned_state.as_ref())?;
+            Ok((entry, decoded(&entry.attributes, sent.prior_state.as_ref())?, wanted))
         };
         match read() {
             Ok((entry, prior, wanted)) => {
@@ -271,10 +271,7 @@ impl Provider for Service {
         };
         match entry.does.identify(&sent.id) {
             Ok(named) => {
-                let fields = entry.attributes.iter().map(|attribute| {
-                    (attribute.name.to_owned(), named.get(attribute.name).clone())
-                });
-                let state = encoded(&Value::Map(fields.collect()));
+                let state = encoded(&fitted(&entry.attributes, named));
                 let resource =
                     ImportedResource { type_name: sent.type_name, state, private: Vec::new() };
                 Imported { imported_resources: vec![resource], diagnostics: Vec::new() }
@@ -295,7 +292,7 @@ impl Provider for Service {
     async fn read_data(&self, sent: ReadData) -> DataRead {
         let failed = |diagnostics| DataRead { state: None, diagnostics };
         let (entry, config) = match found(&self.registry.data, &sent.type_name)
-            .and_then(|entry| Ok((entry, decoded(sent.config.as_ref())?)))
+            .and_then(|entry| Ok((entry, decoded(&entry.attributes, sent.config.as_ref())?)))
         {
             Ok(read) => read,
             Err(diagnostic) => return failed(vec![diagnostic]),
@@ -314,7 +311,7 @@ impl Provider for Service {
     async fn open(&self, sent: Open) -> Opened {
         let failed = |diagnostics| Opened { diagnostics, ..Opened::default() };
         let (entry, config) = match found(&self.registry.ephemeral, &sent.type_name)
-            .and_then(|entry| Ok((entry, decoded(sent.config.as_ref())?)))
+            .and_then(|entry| Ok((entry, decoded(&entry.attributes, sent.config.as_ref())?)))
         {
             Ok(read) => read,
             Err(diagnostic) => return failed(vec![diagnostic]),

@@ -52,7 +52,7 @@ impl Resource for ApiKey {
         })
     }
 
-    fn adjust(&self, prior: &Value, outcome: &mut Outcome) {
+    fn adjust(&self, prior: &Value, _config: &Value, outcome: &mut Outcome) {
         adjust(prior, outcome);
     }
 

@@ -61,6 +61,13 @@ impl From<OperatorKey> for Key {
 }
 
 impl Key {
+    /// Whether it works, by the clock of this machine. What has expired is listed for a while.
+    fn lives(&self) -> bool {
+        #[expect(clippy::disallowed_methods, reason = "the provider is outside Berth's processes")]
+        let now = Timestamp::from(std::time::SystemTime::now());
+        self.expires_at.is_none_or(|end| end > now)
+    }
+
     /// Its JSON for a state. The lifetime is what it was made with.
     pub fn json(&self) -> Json {
         // Both times are read from clocks within a moment: a lifetime is given in whole tenths of a second, so it is rounded.
@@ -136,7 +143,7 @@ impl Keys<'_> {
         }
     }
 
-    /// The key with this id, or the one that has replaced it.
+    /// The key with this id, or the one that has replaced it, if it works.
     pub async fn find(&self, id: &str) -> Result<Option<Key>, Problem> {
         let keys = self.list().await?;
         let of = |id: &str| keys.iter().find(|key| key.id.as_str() == id);
@@ -148,15 +155,15 @@ impl Keys<'_> {
                 None => break,
             }
         }
-        Ok(Some(found.clone()))
+        Ok(found.lives().then(|| found.clone()))
     }
 
     /// Makes a key that no other has the name of. An unused one of the same name and scopes is the rest of an apply that was cut off
     /// before its text arrived: it is revoked.
     pub async fn create_named(&self, berth: &Berth, wanted: &Wanted<'_>) -> Result<Key, Problem> {
         let keys = self.list().await?;
-        let same = keys.iter().filter(|key| key.name == wanted.name && key.replaced_by.is_none());
-        for key in same {
+        let same = |key: &&Key| key.name == wanted.name && key.replaced_by.is_none() && key.lives();
+        for key in keys.iter().filter(same) {
             let mut scopes: Vec<&str> = key.scopes.iter().map(String::as_str).collect();
             let mut given = wanted.scopes.clone();
             scopes.sort_unstable();

@@ -39,7 +39,7 @@ impl Resource for OperatorKey {
         Ok(Value::from([("id", id.into())]))
     }
 
-    fn adjust(&self, prior: &Value, outcome: &mut Outcome) {
+    fn adjust(&self, prior: &Value, _config: &Value, outcome: &mut Outcome) {
         adjust(prior, outcome);
     }
 

@@ -59,7 +59,7 @@ impl Resource for Pool {
             .iter()
             .map(|(name, text)| Attribute::number(name, Given::Optional, *text))
             .collect();
-        let set = |name, text| Attribute::new(name, Kind::TextSet, Given::Optional, text);
+        let set = |name, text| Attribute::list(name, Kind::TextSet, text);
         let granted = vec![
             Attribute::switch(
                 "everyone",
@@ -83,18 +83,12 @@ impl Resource for Pool {
                 Given::Default(false.into()),
                 "Whether HTTP tasks can call private, loopback and link-local addresses.",
             ),
-            Attribute::new(
+            Attribute::defaults(
                 "max_executor",
-                Kind::Object(most),
-                Given::Optional,
+                most,
                 "Largest capacity of one executor. Default: no limit.",
             ),
-            Attribute::new(
-                "granted_to",
-                Kind::Object(granted),
-                Given::Optional,
-                "Who may use it. Default: no tenant.",
-            ),
+            Attribute::defaults("granted_to", granted, "Who may use it. Default: no tenant."),
             Attribute::number("version", Given::Server, "Counts changes, from 1."),
         ]
     }

@@ -105,16 +105,35 @@ impl Resource for Schedule {
     }
 
     /// What stays of the state must fit to what is configured now.
-    fn adjust(&self, _prior: &Value, outcome: &mut Outcome) {
+    fn adjust(&self, _prior: &Value, config: &Value, outcome: &mut Outcome) {
         let planned = &mut outcome.value;
+        if config.get("task").get("tier").is_null() {
+            let tier = match config.get("task").get("resources") {
+                Value::Null => "basic".into(),
+                Value::Unknown => Value::Unknown,
+                _ => Value::Null,
+            };
+            planned.set_in("task", "tier", tier);
+        }
         let catches_up = planned.get("misfire").text() == Some("catch_up");
-        if planned.get("catch_up").is_null() == catches_up {
+        let kept = config.get("misfire").is_null();
+        if kept && planned.get("catch_up").is_null() == catches_up {
             planned.set("misfire", Value::Unknown);
         }
     }
 
     fn check<'a>(&'a self, berth: &'a Berth, planned: &'a Value) -> Answer<'a, ()> {
-        Box::pin(async move { put(berth, planned, NO_VERSION).await.map(drop) })
+        Box::pin(async move {
+            let catches_up = planned.get("misfire").text().map(|misfire| misfire == "catch_up");
+            if catches_up.is_some_and(|named| named == planned.get("catch_up").is_null()) {
+                return Err(Problem::at(
+                    "misfire",
+                    "Two kinds of misfire",
+                    "`catch_up` as a word and `catch_up` with its numbers go together, and the other words without.",
+                ));
+            }
+            put(berth, planned, NO_VERSION).await.map(drop)
+        })
     }
 
     fn create<'a>(&'a self, berth: &'a Berth, planned: &'a Value) -> Answer<'a, Json> {

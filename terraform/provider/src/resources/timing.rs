@@ -49,7 +49,7 @@ pub fn timing() -> Vec<Attribute> {
             Given::Optional,
             "The schedule is over after this many tasks.",
         ),
-        Attribute::new(
+        Attribute::list(
             "exclude",
             Kind::Objects(vec![
                 Attribute::text("date", Given::Optional, "A date, such as `2026-12-24`."),
@@ -62,7 +62,6 @@ pub fn timing() -> Vec<Attribute> {
                 )
                 .form(Form::Parsed(moment)),
             ]),
-            Given::Optional,
             "When it is not due, up to 500: a `date`, or `from` and `to`.",
         ),
         Attribute::duration(
@@ -139,8 +138,8 @@ pub fn task() -> Vec<Attribute> {
         Attribute::text("name", Given::Optional, "Name of the tasks."),
         Attribute::text(
             "tier",
-            Given::Usual("basic".into()),
-            "`basic`, `regular` or `premium`; not with `resources`.",
+            Given::OrServer,
+            "`basic`, `regular` or `premium`; not with `resources`. Default without them: `basic`.",
         )
         .form(Form::Words(&["basic", "regular", "premium"])),
         object(
@@ -182,7 +181,7 @@ pub fn task() -> Vec<Attribute> {
             "Whether it runs only in spare room until its tolerance is nearly used up. Default: the plan's at creation.",
         ),
         Attribute::number("max_attempts", Given::OrServer, "Maximum of charged attempts."),
-        object("retry", retry(), "Retry policy."),
+        Attribute::defaults("retry", retry(), "Retry policy."),
         Attribute::text(
             "delivery",
             Given::Default("at_least_once".into()),
@@ -200,12 +199,12 @@ pub fn task() -> Vec<Attribute> {
             Given::Optional,
             "Unique among the tenant's unfinished tasks.",
         ),
-        Attribute::new("labels", Kind::TextMap, Given::Optional, "Labels."),
+        Attribute::map("labels", "Labels."),
     ]
 }
 
 fn run() -> Vec<Attribute> {
-    let map = |name, text| Attribute::new(name, Kind::TextMap, Given::Optional, text);
+    let map = |name, text| Attribute::map(name, text);
     vec![
         object(
             "command",
@@ -265,10 +264,9 @@ fn retry() -> Vec<Attribute> {
             Given::Default(true.into()),
             "Whether the wait is random from 0 to the back-off.",
         ),
-        Attribute::new(
+        Attribute::list(
             "abort_on_exit_codes",
             Kind::Numbers,
-            Given::Optional,
             "Exit codes, or HTTP statuses, after which it is not retried.",
         ),
         Attribute::new(

@@ -2,6 +2,7 @@
 
 use super::Form;
 use crate::value::Value;
+use std::collections::BTreeMap;
 
 /// Its type.
 #[derive(Debug, Clone)]
@@ -35,8 +36,6 @@ pub enum Given {
     Optional,
     /// The configuration, or this.
     Default(Value),
-    /// The configuration, or nothing, which the API shows as this.
-    Usual(Value),
     /// The configuration, or the server, which always has a value.
     OrServer,
     /// The server; it never changes while the object lives.
@@ -106,6 +105,29 @@ impl Attribute {
         Self::text(name, given, text).form(Form::Time)
     }
 
+    /// An object whose attributes all have defaults, and so has one itself: not given and `{}` are the same.
+    pub fn defaults(name: &'static str, fields: Vec<Self>, text: impl Into<String>) -> Self {
+        let usual = fields.iter().map(|field| {
+            let value = match &field.given {
+                Given::Default(value) => value.clone(),
+                _ => Value::Null,
+            };
+            (field.name.to_owned(), value)
+        });
+        let usual = Value::Map(usual.collect());
+        Self::new(name, Kind::Object(fields), Given::Default(usual), text)
+    }
+
+    /// Texts by name; none by default.
+    pub fn map(name: &'static str, text: impl Into<String>) -> Self {
+        Self::new(name, Kind::TextMap, Given::Default(Value::Map(BTreeMap::new())), text)
+    }
+
+    /// A list or a set; empty by default.
+    pub fn list(name: &'static str, kind: Kind, text: impl Into<String>) -> Self {
+        Self::new(name, kind, Given::Default(Value::List(Vec::new())), text)
+    }
+
     /// In which forms its text may be written.
     #[must_use]
     pub fn form(mut self, form: Form) -> Self {
@@ -139,6 +161,9 @@ impl Attribute {
     pub fn same(&self, one: &Value, other: &Value) -> bool {
         match (one, other) {
             (Value::Text(one), Value::Text(other)) => self.form.same(one, other),
+            (Value::Decimal(_), _) | (_, Value::Decimal(_)) => {
+                one.number().is_some() && one.number() == other.number()
+            }
             (Value::List(one), Value::List(other)) if matches!(self.kind, Kind::TextSet) => {
                 self.set(one) == self.set(other)
             }

@@ -1,7 +1,7 @@
 //! The page of a type in terraform/docs.
 
 use super::{Attribute, Given, Kind};
-use crate::value::to_json;
+use crate::value::{Value, to_json};
 use std::fmt::Write;
 
 /// What a page is about.
@@ -56,9 +56,9 @@ fn entry(out: &mut String, attribute: &Attribute, indent: &str) {
     let mut notes = vec![kind(&attribute.kind).to_owned()];
     match &attribute.given {
         Given::Required => notes.push("required".to_owned()),
-        Given::Default(value) | Given::Usual(value) => {
-            notes.push(format!("default `{}`", to_json(value)))
-        }
+        Given::Default(Value::Map(_)) => {}
+        Given::Default(value) => notes.push(format!("default `{}`", to_json(value))),
+
         Given::OrServer => notes.push("default: the server's".to_owned()),
         Given::Optional | Given::Fixed | Given::Server => {}
     }

@@ -7,6 +7,7 @@
 mod attribute;
 mod check;
 mod documentation;
+mod fit;
 mod form;
 mod plan;
 mod pointer;
@@ -16,6 +17,7 @@ mod wire;
 pub use attribute::{Attribute, Given, Kind};
 pub use check::check;
 pub use documentation::{Page, page};
+pub use fit::fitted;
 pub use form::Form;
 pub use plan::{Outcome, planned};
 pub use pointer::path_of;

@@ -86,7 +86,7 @@ impl Plan {
                     self.not_known(attribute)
                 }
                 Given::OrServer | Given::Fixed | Given::Server => prior.clone(),
-                Given::Required | Given::Optional | Given::Usual(_) => Value::Null,
+                Given::Required | Given::Optional => Value::Null,
             },
             (config, Kind::Object(attributes)) => self.object(attributes, prior, config, path),
             (Value::List(items), Kind::Objects(attributes)) => {

@@ -38,11 +38,7 @@ fn one(attribute: &Attribute, before: &Value, now: &Value) -> Value {
             _ if is_empty(before) => before.clone(),
             _ => Value::Null,
         },
-        (Kind::Object(attributes), Value::Map(_)) => {
-            let value = object(attributes, before, now);
-            let absent = before.is_null() && matches!(attribute.given, Given::Optional);
-            if absent && is_usual(attributes, &value) { Value::Null } else { value }
-        }
+        (Kind::Object(attributes), Value::Map(_)) => object(attributes, before, now),
         (Kind::Objects(attributes), Value::List(items)) => {
             let nothing = Value::Null;
             let before = match before {
@@ -69,17 +65,6 @@ fn one(attribute: &Attribute, before: &Value, now: &Value) -> Value {
     }
 }
 
-/// An object of the API whose fields all have their defaults is one that is not given.
-fn is_usual(attributes: &[Attribute], value: &Value) -> bool {
-    attributes.iter().all(|attribute| {
-        let field = value.get(attribute.name);
-        match &attribute.given {
-            Given::Default(usual) => attribute.same(field, usual),
-            _ => field.is_null(),
-        }
-    })
-}
-
 /// An empty list or map in the configuration is left out by the API.
 fn is_empty(value: &Value) -> bool {
     match value {
@@ -92,11 +77,7 @@ fn is_empty(value: &Value) -> bool {
 fn keep(attribute: &Attribute, before: &Value, now: Value) -> Value {
     // Not given, and nothing: an empty list of the API is the null of a configuration.
     let nothing = before.is_null() && is_empty(&now) && matches!(attribute.given, Given::Optional);
-    let usual = match &attribute.given {
-        Given::Usual(usual) => before.is_null() && attribute.same(usual, &now),
-        _ => false,
-    };
-    if nothing || usual || attribute.same(before, &now) { before.clone() } else { now }
+    if nothing || attribute.same(before, &now) { before.clone() } else { now }
 }
 
 #[cfg(test)]

@@ -40,10 +40,7 @@ fn attribute(attribute: &Attribute) -> SchemaAttribute {
         description: attribute.text.clone(),
         description_kind: MARKDOWN,
         required: matches!(given, Given::Required),
-        optional: matches!(
-            given,
-            Given::Optional | Given::Usual(_) | Given::Default(_) | Given::OrServer
-        ),
+        optional: matches!(given, Given::Optional | Given::Default(_) | Given::OrServer),
         computed: matches!(
             given,
             Given::Default(_) | Given::OrServer | Given::Fixed | Given::Server

@@ -10,6 +10,7 @@ pub fn to_json(value: &Value) -> Json {
         Value::Null | Value::Unknown => Json::Null,
         Value::Bool(switch) => Json::Bool(*switch),
         Value::Number(number) => Json::Number(number.clone()),
+        Value::Decimal(_) => value.number().map_or(Json::Null, Json::from),
         Value::Text(text) => Json::String(text.clone()),
         Value::List(items) => items.iter().map(to_json).collect(),
         Value::Map(fields) => Json::Object(

@@ -20,8 +20,10 @@ pub enum Value {
     Unknown,
     /// True or false.
     Bool(bool),
-    /// A number.
+    /// A whole number.
     Number(Number),
+    /// Another number, in decimal: Terraform's are exact, and 0.1 is none that a machine's number holds.
+    Decimal(String),
     /// A text.
     Text(String),
     /// A list or a set.
@@ -64,6 +66,15 @@ impl Value {
         }
     }
 
+    /// Sets an attribute of an object in an object.
+    pub fn set_in(&mut self, outer: &str, name: &str, value: Self) {
+        if let Self::Map(fields) = self
+            && let Some(field) = fields.get_mut(outer)
+        {
+            field.set(name, value);
+        }
+    }
+
     /// Whether it is null.
     #[must_use]
     pub const fn is_null(&self) -> bool {
@@ -77,7 +88,7 @@ impl Value {
             Self::Unknown => false,
             Self::List(items) => items.iter().all(Self::is_known),
             Self::Map(fields) => fields.values().all(Self::is_known),
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) => true,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Decimal(_) | Self::Text(_) => true,
         }
     }
 
@@ -113,6 +124,7 @@ impl Value {
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => number.as_f64(),
+            Self::Decimal(text) => text.parse().ok(),
             _ => None,
         }
     }

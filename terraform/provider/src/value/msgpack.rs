@@ -122,7 +122,10 @@ pub fn number(value: f64) -> Result<Value, String> {
         #[expect(clippy::cast_possible_truncation, reason = "whole, and below 2^53")]
         return Ok(Value::from(value as i64));
     }
-    Number::from_f64(value).map(Value::Number).ok_or_else(|| "no finite number".to_owned())
+    if value.is_finite() {
+        return Ok(Value::Decimal(value.to_string()));
+    }
+    Err("no finite number".to_owned())
 }
 
 /// Writes a value.
@@ -138,7 +141,7 @@ fn put(value: &Value, out: &mut Vec<u8>) {
         Value::Unknown => out.extend([0xd4, 0, 0]),
         Value::Bool(switch) => out.push(if *switch { 0xc3 } else { 0xc2 }),
         Value::Number(number) => put_number(number, out),
-        Value::Text(text) => {
+        Value::Text(text) | Value::Decimal(text) => {
             head(out, text.len(), (0xa0, 31), [0xd9, 0xda, 0xdb]);
             out.extend(text.as_bytes());
         }
@@ -161,12 +164,10 @@ fn put_number(number: &Number, out: &mut Vec<u8>) {
     if let Some(whole) = number.as_i64() {
         out.push(0xd3);
         out.extend(whole.to_be_bytes());
-    } else if let Some(whole) = number.as_u64() {
-        out.push(0xcf);
-        out.extend(whole.to_be_bytes());
     } else {
-        out.push(0xcb);
-        out.extend(number.as_f64().unwrap_or_default().to_be_bytes());
+        // Whole, so it is one of both.
+        out.push(0xcf);
+        out.extend(number.as_u64().unwrap_or_default().to_be_bytes());
     }
 }
 
@@ -202,7 +203,6 @@ mod tests {
             ("small", 5.into()),
             ("negative", (-70_000).into()),
             ("large", Value::Number(u64::MAX.into())),
-            ("half", Value::Number(Number::from_f64(0.5).unwrap())),
             ("text", Value::from("ä".repeat(20).as_str())),
             ("long", Value::from(long.as_str())),
             ("longer", Value::from(long.repeat(300).as_str())),
@@ -221,6 +221,10 @@ mod tests {
         assert_eq!(read(&[0xcd, 1, 0]).unwrap(), Value::from(256));
         // A whole number that was written as a float.
         assert_eq!(read(&[0xcb, 0x40, 0, 0, 0, 0, 0, 0, 0]).unwrap(), Value::from(2));
+        let half = Value::Decimal("0.5".to_owned());
+        assert_eq!(read(&[0xcb, 0x3f, 0xe0, 0, 0, 0, 0, 0, 0]).unwrap(), half);
+        // Decimals are written as texts; the schema says what is a number (`schema::fitted`).
+        assert_eq!(write(&half), b"\xa30.5");
     }
 
     #[test]

@@ -2,7 +2,14 @@
 //!
 //! Needs `terraform` in the PATH and `berth` in `BERTH_TEST_BIN_DIR` or in the target folder of Berth; without one of them everything
 //! is skipped, and said so. Arguments choose tests by parts of their names. `CONFIGURATIONS` and `SEED` set how many random
-//! configurations are applied, and which; `CUTS` how often an apply is cut off; `FIGURES=1` measures.
+//! configurations are applied, and which; `CUTS` how often an apply is cut off; `FIGURES=1` measures, with
+//! `PROVIDER=path` another build.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test, which Clippy does not see because it has its own main; it is outside Berth's processes"
+)]
 
 mod cut_off;
 mod examples;

@@ -60,16 +60,17 @@ fn drifts(server: &Server, folder: &Folder, dice: &mut Dice) {
     let (kind, _, attributes) =
         &resources[usize::try_from(dice.below(resources.len() as u64)).unwrap()];
     let name = attributes["name"].as_str().or(attributes["key"].as_str()).unwrap();
+    let path: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
     match kind.as_str() {
-        "berth_schedule" => server.tenant().delete(&format!("v1/schedules/{name}")),
-        "berth_workflow" => server.tenant().delete(&format!("v1/workflows/{name}")),
+        "berth_schedule" => server.tenant().delete(&format!("v1/schedules/{path}")),
+        "berth_workflow" => server.tenant().delete(&format!("v1/workflows/{path}")),
         "berth_concurrency_limit" => {
             let running = attributes["running"].as_u64().unwrap() + 1;
             let body = serde_json::json!({"running": running});
-            server.tenant().put(&format!("v1/concurrency-limits/{name}"), &body);
+            server.tenant().put(&format!("v1/concurrency-limits/{path}"), &body);
         }
-        "berth_plan" => server.operator().delete(&format!("v1/admin/plans/{name}")),
-        "berth_pool" => server.operator().delete(&format!("v1/admin/pools/{name}")),
+        "berth_plan" => server.operator().delete(&format!("v1/admin/plans/{path}")),
+        "berth_pool" => server.operator().delete(&format!("v1/admin/pools/{path}")),
         other => panic!("{other} has no drift"),
     }
     let said = folder.plan();
@@ -96,7 +97,7 @@ fn plan(dice: &mut Dice, index: u64) -> String {
         format!("resource \"berth_plan\" \"r{index}\" {{\n  name = \"random-{index}\"\n");
     for (name, values) in [
         ("running_tasks", &["1", "1e3", "10000000"][..]),
-        ("weight", &["0.5", "1", "2.25", "1000"]),
+        ("weight", &["0.1", "1", "2.25", "1000", "1.7"]),
         ("flexible", &["true", "false"]),
         ("stored_output_bytes", &["0", "1125899906842624"]),
         ("submits_per_hour", &["0", "7"]),

@@ -56,7 +56,7 @@ pub fn drift_is_seen_and_repaired(server: &Server) {
     tenant.delete("v1/concurrency-limits/drift");
     operator.delete("v1/admin/plans/drift");
     let said = folder.plan();
-    assert!(said.text.contains("Plan: 4 to add, 0 to change, 0 to destroy"), "{}", said.text);
+    assert!(said.says("Plan: 4 to add, 0 to change, 0 to destroy"), "{}", said.text);
     folder.apply();
     folder.is_done();
     folder.destroy();
@@ -79,6 +79,10 @@ pub fn forms_of_a_value_are_no_change(server: &Server) {
             retry         = { initial = "1000ms", factor = 2 }
           }
         }
+        resource "berth_plan" "a" {
+          name   = "forms"
+          weight = 0.1
+        }
         resource "berth_workflow" "a" {
           name       = "forms"
           definition = "{\"nodes\": {\"a\": {\"task\": {\"run\": {\"noop\": {}}, \"priority\": 1}}}}"
@@ -94,6 +98,7 @@ pub fn forms_of_a_value_are_no_change(server: &Server) {
         (r#""200, 204""#, r#""200,204""#),
         (r#""60s""#, r#""1m""#),
         (r#""1000ms""#, r#""1s""#),
+        ("= 0.1", "= 1e-1"),
         (
             r#""{\"nodes\": {\"a\": {\"task\": {\"run\": {\"noop\": {}}, \"priority\": 1}}}}""#,
             "jsonencode({ nodes = { a = { task = { priority = 1, run = { noop = {} } } } } })",
@@ -134,8 +139,8 @@ pub fn an_outage_or_a_refused_key_deletes_nothing(server: &Server) {
             &["apply", "-refresh-only", "-auto-approve"],
         ] {
             let said = folder.run(command);
-            assert!(said.code == 1 && said.text.contains(words), "{name}={value}:\n{}", said.text);
-            assert!(!said.text.contains("to add"), "{}", said.text);
+            assert!(said.code == 1 && said.says(words), "{name}={value}:\n{}", said.text);
+            assert!(!said.says("to add"), "{}", said.text);
         }
         assert_eq!(folder.state(), state, "{name}={value} changed the state");
         folder.environment.clone_from(&usual);
@@ -164,11 +169,7 @@ pub fn a_concurrent_change_is_a_readable_conflict(server: &Server) {
     server.tenant().put("v1/schedules/conflict", &json!({"timing": timing, "task": task}));
     let said = folder.run(&["apply", "late.plan"]);
     assert_eq!(said.code, 1, "{}", said.text);
-    assert!(
-        said.text.contains("412 version_mismatch") && said.text.contains("Plan again"),
-        "{}",
-        said.text
-    );
+    assert!(said.says("412 version_mismatch") && said.says("Plan again"), "{}", said.text);
     let schedule = server.tenant().get("v1/schedules/conflict").unwrap();
     assert_eq!(schedule["timing"]["specs"][0]["every"]["every"], "3h", "the other change is lost");
     folder.apply();
@@ -182,7 +183,7 @@ pub fn a_concurrent_change_is_a_readable_conflict(server: &Server) {
     );
     other.replace("2h", "4h");
     let said = other.run(&["apply", "-auto-approve"]);
-    assert!(said.code == 1 && said.text.contains("it exists already"), "{}", said.text);
+    assert!(said.code == 1 && said.says("it exists already"), "{}", said.text);
     other.replace("4h", "120m");
     other.apply();
     other.is_done();
@@ -213,8 +214,8 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
     ] {
         folder.configure(&configuration);
         let said = folder.plan();
-        assert!(said.code == 1 && said.text.contains(words), "{configuration}\n{}", said.text);
-        assert!(said.text.contains("on main.tf line"), "no place is named:\n{}", said.text);
+        assert!(said.code == 1 && said.says(words), "{configuration}\n{}", said.text);
+        assert!(said.says("on main.tf line"), "no place is named:\n{}", said.text);
     }
     // What is not known yet is no mistake.
     folder.configure(&format!(
@@ -235,10 +236,10 @@ pub fn a_protected_tenant_stays(server: &Server) {
     );
     folder.apply();
     let said = folder.run(&["destroy", "-auto-approve"]);
-    assert!(said.code == 1 && said.text.contains("is protected"), "{}", said.text);
+    assert!(said.code == 1 && said.says("is protected"), "{}", said.text);
     folder.replace("\"Protected\"", "\"Renamed\"");
     let said = folder.plan();
-    assert!(said.code == 1 && said.text.contains("is protected"), "{}", said.text);
+    assert!(said.code == 1 && said.says("is protected"), "{}", said.text);
     folder.replace("\"Renamed\"", "\"Protected\"\n  deletion_protection = false");
     folder.apply();
     folder.destroy();

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// The examples of the documentation.
@@ -17,6 +17,13 @@ pub struct Said {
     pub code: i32,
     /// Both streams.
     pub text: String,
+}
+
+impl Said {
+    /// Whether it says this, wherever lines are broken.
+    pub fn says(&self, words: &str) -> bool {
+        self.text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words)
+    }
 }
 
 /// A folder.
@@ -33,7 +40,8 @@ impl Folder {
         let path = server.folder.join(name);
         fs::create_dir_all(&path).unwrap();
         let rc = server.folder.join("terraform.rc");
-        let provider = Path::new(env!("CARGO_BIN_EXE_terraform-provider-berth")).parent().unwrap();
+        let provider = provider();
+        let provider = provider.parent().unwrap();
         let text = format!(
             "provider_installation {{\n  dev_overrides {{\n    \"registry.example.com/berth/berth\" = \"{}\"\n  }}\n  direct {{}}\n}}\n",
             provider.display()
@@ -185,6 +193,12 @@ impl Folder {
         }
         bytes
     }
+}
+
+/// The program that is tested: that of this build, or the one in `PROVIDER`.
+pub fn provider() -> PathBuf {
+    let built = env!("CARGO_BIN_EXE_terraform-provider-berth");
+    std::env::var_os("PROVIDER").map_or_else(|| PathBuf::from(built), PathBuf::from)
 }
 
 /// What names an object for `terraform import`.
