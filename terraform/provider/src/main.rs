@@ -38,7 +38,7 @@ fn serve() -> Result<(), String> {
         .build()
         .map_err(|error| error.to_string())?;
     let served = runtime.block_on(plugin::serve(provider::Service::new()));
-    // What is not answered by now is waited for by none.
+    // Terraform is gone: nothing waits for what is not answered by now.
     runtime.shutdown_background();
     served
 }
