@@ -15,8 +15,8 @@ impl Ephemeral for NewSecret {
     }
 
     fn text(&self) -> &'static str {
-        "The text of a key or the token of an invitation, in the apply that made it; null in every other. Give it to a write-only attribute \
-         of a store of secrets, with the id of the key as version, so that the store takes it when the key is new or rotated. It is shown \
+        "The text of a key or the token of an invitation, in the apply that made it; null in every other. Give it to a write-only \
+         attribute of a store of secrets, with the id of the key as version, so that the store takes it when the key is new or rotated. It is shown \
          once: if the store fails, rotate the key."
     }
 

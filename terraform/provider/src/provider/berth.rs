@@ -36,11 +36,13 @@ pub fn settings() -> Vec<Attribute> {
         ),
         key(
             "operator_key",
-            "Key of an operator, for plans, pools, tenants, operator keys, and keys and users of a named tenant. Default: `BERTH_OPERATOR_KEY`.",
+            "Key of an operator, for plans, pools, tenants, operator keys, and keys and users of a named \
+             tenant. Default: `BERTH_OPERATOR_KEY`.",
         ),
         key(
             "api_key",
-            "Key of a tenant, for schedules, workflows, concurrency limits, and its own keys and users. Default: `BERTH_API_KEY`.",
+            "Key of a tenant, for schedules, workflows, concurrency limits, and its \
+             own keys and users. Default: `BERTH_API_KEY`.",
         ),
     ]
 }

@@ -56,8 +56,8 @@ impl Resource for Schedule {
     }
 
     fn text(&self) -> &'static str {
-        "A schedule of a tenant (docs/time.md): a task at each due time. The plan checks it as the API does. Needs `api_key` with the scopes \
-         `read` and `submit`."
+        "A schedule of a tenant (docs/time.md): a task at each due time. The plan checks it as the API does. Needs `api_key` with the \
+         scopes `read` and `submit`."
     }
 
     fn attributes(&self) -> Vec<Attribute> {

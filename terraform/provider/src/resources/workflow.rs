@@ -36,8 +36,13 @@ impl Resource for Workflow {
     fn attributes(&self) -> Vec<Attribute> {
         vec![
             Attribute::text("name", Given::Required, "Its name.").replaces(),
-            Attribute::text(DEFINITION, Given::Required, "Its definition as JSON, from `jsonencode` or a file. Spaces and the order of fields do not count.")
-                .form(Form::Json),
+            Attribute::text(
+                DEFINITION,
+                Given::Required,
+                "Its definition as JSON, from `jsonencode` or a file. \
+                 Spaces and the order of fields do not count.",
+            )
+            .form(Form::Json),
             Attribute::number("nodes", Given::Server, "Number of its nodes."),
             Attribute::number("version", Given::Server, "Counts changes, from 1."),
             Attribute::text("created_at", Given::Fixed, "When it was created."),
