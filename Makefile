@@ -1,5 +1,5 @@
 # The only commands to remember. Each is a script in scripts/, which says what it does and why.
-.PHONY: up test test-fast check bench chaos
+.PHONY: up test test-fast check bench chaos terraform-test terraform-docs
 .DEFAULT_GOAL := test
 
 SERVICES := scripts/with-services --postgres --rabbitmq --redis --
@@ -27,3 +27,9 @@ bench:
 # Attacks a whole Berth, and says which promises held: SCENARIO=... DURATION_S=... SEED=... REPORT=path, or ROW=n|all.
 chaos:
 	@scripts/chaos $(ARGS)
+
+# The Terraform provider alone: its tests with the real Terraform, ARGS="..." names some; and its pages in terraform/docs.
+terraform-test:
+	@scripts/terraform test $(ARGS)
+terraform-docs:
+	@scripts/terraform docs

@@ -16,6 +16,15 @@ impl Client {
         self.send(Call::get("v1/users").query(page.parameters())).await
     }
 
+    /// A user by e-mail address or id.
+    ///
+    /// # Errors
+    /// 404 for an unknown user; no response.
+    pub async fn user(&self, login: &str) -> Result<ApiResponse<User>, ClientError> {
+        self.send(Call::get(format!("v1/users/{}", utf8_percent_encode(login, NON_ALPHANUMERIC))))
+            .await
+    }
+
     /// Invites a user, who sets a password with the returned token.
     ///
     /// # Errors

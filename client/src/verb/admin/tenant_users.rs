@@ -20,6 +20,18 @@ impl Client {
         self.send(Call::get(of(tenant)).query(page.parameters())).await
     }
 
+    /// A user of a tenant by e-mail address or id.
+    ///
+    /// # Errors
+    /// 404 for an unknown or deleted tenant, or an unknown user; no response.
+    pub async fn tenant_user(
+        &self,
+        tenant: TenantId,
+        login: &str,
+    ) -> Result<ApiResponse<User>, ClientError> {
+        self.send(Call::get(named(tenant, login))).await
+    }
+
     /// Invites a user of a tenant, such as its first owner, who sets a password with the returned token.
     ///
     /// # Errors

@@ -29,6 +29,14 @@ impl Client {
         self.send(Call::get(of(id))).await
     }
 
+    /// The tenant of this name.
+    ///
+    /// # Errors
+    /// 404 for an unknown name; no response.
+    pub async fn tenant_named(&self, name: &str) -> Result<ApiResponse<Tenant>, ClientError> {
+        self.send(Call::get(super::path(&[PATH, name]))).await
+    }
+
     /// Makes a tenant; `weight` of `None` is the plan's.
     ///
     /// # Errors

@@ -1,0 +1,4 @@
+resource "berth_concurrency_limit" "example" {
+  key     = "printer"
+  running = 3
+}

@@ -1,0 +1,10 @@
+data "berth_executors" "default" {
+  pool = "default"
+}
+
+check "executors" {
+  assert {
+    condition     = length(data.berth_executors.default.executors) > 0
+    error_message = "The pool has no executor."
+  }
+}

@@ -1,0 +1,7 @@
+data "berth_plan" "default" {
+  name = "default"
+}
+
+output "running_tasks" {
+  value = data.berth_plan.default.running_tasks
+}

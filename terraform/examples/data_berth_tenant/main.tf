@@ -1,0 +1,7 @@
+data "berth_tenant" "demo" {
+  name = "demo"
+}
+
+output "id" {
+  value = data.berth_tenant.demo.id
+}

@@ -1,0 +1,52 @@
+//! Each example of the documentation, from its apply to its end.
+
+use crate::server::Server;
+use crate::terraform::{EXAMPLES, Folder, import_id};
+
+/// What the API does not know, so that an import cannot know it either.
+const LOCAL: [&str; 4] = ["timeouts", "deletion_protection", "rotate_when_changed", "overlap"];
+
+pub fn each_example_lives_and_leaves_nothing(server: &Server) {
+    let mut names: Vec<String> = std::fs::read_dir(EXAMPLES)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 18, "{names:?}");
+    for name in names {
+        let folder = Folder::example(server, &name);
+        folder.apply();
+        folder.is_done();
+        if name.starts_with("berth_") {
+            imported(&folder);
+        }
+        folder.destroy();
+    }
+    let plans = server.operator().get("v1/admin/plans").unwrap();
+    let names: Vec<_> =
+        plans["data"].as_array().unwrap().iter().map(|plan| &plan["name"]).collect();
+    assert_eq!(names, ["default", "free"], "plans are left");
+}
+
+/// Into an empty state: the plan is empty, but for what only Terraform knows.
+pub fn imported(folder: &Folder) {
+    let before = folder.resources();
+    for (kind, name, attributes) in &before {
+        let address = format!("{kind}.{name}");
+        folder.must(&["state", "rm", &address]);
+        // Takes no -no-color after its arguments.
+        folder.must(&["import", &address, &import_id(kind, attributes)]);
+    }
+    let changes = folder.changes();
+    let known: Vec<_> = changes.iter().filter(|name| !LOCAL.contains(&name.as_str())).collect();
+    assert!(known.is_empty(), "after the import of {before:?} the plan changes {known:?}");
+    folder.apply();
+    folder.is_done();
+    let ids = |resources: Vec<(String, String, serde_json::Value)>| -> Vec<_> {
+        resources
+            .into_iter()
+            .map(|(kind, name, attributes)| (kind, name, attributes["id"].clone()))
+            .collect()
+    };
+    assert_eq!(ids(before), ids(folder.resources()), "an import made another object");
+}
