@@ -100,6 +100,8 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Schedule(command) => Box::pin(schedule(command, &connect()?)).await,
         Command::Workflow(WorkflowCommand::Check(what)) => customer::workflow::check(&what, format),
         Command::Workflow(command) => Box::pin(workflow(command, &connect()?)).await,
+        Command::Apply(what) => Box::pin(customer::apply(&connect()?, &what)).await,
+        Command::Export(what) => Box::pin(customer::export(&connect()?, &what)).await,
         Command::Signal(what) => Box::pin(customer::signal(&connect()?, &what)).await,
         Command::Approve(which) => Box::pin(customer::approve(&connect()?, &which)).await,
         Command::Reject(which) => Box::pin(customer::reject(&connect()?, &which)).await,

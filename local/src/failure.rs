@@ -24,6 +24,8 @@ pub enum Exit {
     NotRun = 6,
     /// The audit is not whole.
     Gap = 7,
+    /// What was only to be shown would change something.
+    Changes = 8,
 }
 
 impl From<Exit> for ExitCode {

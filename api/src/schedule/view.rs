@@ -70,12 +70,13 @@ pub fn fire(record: &FireRecord) -> Fire {
     }
 }
 
-fn workflow(WorkflowStart { workflow, input }: WorkflowStart) -> ScheduledWorkflow {
+/// A start of runs as it is shown.
+pub(super) fn workflow(WorkflowStart { workflow, input }: WorkflowStart) -> ScheduledWorkflow {
     ScheduledWorkflow { name: workflow, input: input.as_deref().and_then(RawJson::parse) }
 }
 
 /// A template in the form of a task that is submitted.
-fn task(template: TaskTemplate) -> ScheduleTask {
+pub(super) fn task(template: TaskTemplate) -> ScheduleTask {
     ScheduleTask {
         name: template.name,
         tier: template.tier.map(Extensible::Known),

@@ -9,8 +9,8 @@ mod tests;
 
 use crate::admin::MigrateArguments;
 use crate::customer::{
-    AcceptArguments, ApproveArguments, AttemptsArguments, AuditArguments, CancelArguments,
-    ChangeArguments, CompleteArguments, ConnectionArguments, ExplainArguments, GetArguments,
+    AcceptArguments, ApplyArguments, ApproveArguments, AttemptsArguments, AuditArguments, CancelArguments,
+    ChangeArguments, CompleteArguments, ConnectionArguments, ExplainArguments, ExportArguments, GetArguments,
     ListArguments, LoginArguments, LogsArguments, MarkSucceededArguments, RejectArguments,
     RerunArguments, ResultArguments, RetryArguments, RunNowArguments, SignInArguments,
     SignUpArguments, SignalArguments, SubmitArguments, UsageArguments, WatchArguments,
@@ -34,12 +34,13 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  the command failed; or the awaited task or workflow run ended failed, aborted or killed; or a doctor check failed
-  2  invalid arguments, settings or task; or some tasks of a file were refused; or a doctor check could not run
+  2  invalid arguments, settings, task or object; or some tasks of a file were refused; or a doctor check could not run
   3  not found
   4  the API key is missing, invalid or lacks permission
   5  the server or the database is unreachable or overloaded
   6  the awaited task or workflow run was cancelled, expired or skipped
   7  the audit log was changed, or rows of it are missing
+  8  `berth apply --dry-run` found changes
 
 Examples:
   berth up
@@ -156,6 +157,10 @@ pub enum Command {
         after_help = "Examples:\n  berth workflow check load.yaml\n  berth workflow put load load.yaml\n  berth workflow run load --watch"
     )]
     Workflow(WorkflowCommand),
+    /// Make the schedules, workflows, concurrency limits and users of your tenant what files say.
+    Apply(ApplyArguments),
+    /// Print the schedules, workflows, concurrency limits and users of your tenant, as `berth apply` takes them.
+    Export(ExportArguments),
     /// Send a signal to the workflow nodes that wait for it.
     Signal(SignalArguments),
     /// Approve a task that waits for approval.

@@ -1,5 +1,6 @@
 //! The customer's commands: each is one call of the API, or one for each page; and what they need to know of servers.
 
+mod apply;
 mod attempts;
 mod audit;
 mod cancel;
@@ -46,6 +47,7 @@ mod watch;
 mod who_am_i;
 pub mod workflow;
 
+pub use apply::{ApplyArguments, ExportArguments, apply, export};
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use audit::{AuditArguments, run as audit};
 pub use cancel::{CancelArguments, run as cancel};

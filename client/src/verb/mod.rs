@@ -14,6 +14,7 @@ mod lever;
 mod limits;
 mod list;
 mod logs;
+mod openapi;
 mod rerun;
 mod result;
 mod schedules;

@@ -16,13 +16,12 @@ impl Client {
         self.send(Call::get("v1/users").query(page.parameters())).await
     }
 
-    /// A user by e-mail address or id.
+    /// Shows a user, by e-mail address or id.
     ///
     /// # Errors
     /// 404 for an unknown user; no response.
-    pub async fn user(&self, login: &str) -> Result<ApiResponse<User>, ClientError> {
-        self.send(Call::get(format!("v1/users/{}", utf8_percent_encode(login, NON_ALPHANUMERIC))))
-            .await
+    pub async fn user(&self, user: &str) -> Result<ApiResponse<User>, ClientError> {
+        self.send(Call::get(path(user))).await
     }
 
     /// Invites a user, who sets a password with the returned token.
@@ -54,7 +53,7 @@ impl Client {
         role: Role,
         if_version: Option<i64>,
     ) -> Result<ApiResponse<NewUser>, ClientError> {
-        let call = Call::put(format!("v1/users/{}", utf8_percent_encode(email, NON_ALPHANUMERIC)));
+        let call = Call::put(path(email));
         self.send(call.json(to_json(&UserPut { role })?).if_version(if_version)).await
     }
 
@@ -82,4 +81,8 @@ impl Client {
     ) -> Result<ApiResponse<User>, ClientError> {
         self.send(Call::delete(format!("v1/users/{user}")).if_version(if_version)).await
     }
+}
+
+fn path(user: &str) -> String {
+    format!("v1/users/{}", utf8_percent_encode(user, NON_ALPHANUMERIC))
 }

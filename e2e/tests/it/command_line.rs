@@ -1,5 +1,6 @@
 //! The customer's commands against real processes: what a script sees, on which stream, with which exit code.
 
+mod apply;
 mod workflows;
 
 use anyhow::Context;

@@ -39,7 +39,7 @@ const SECRET: [&str; 5] = [
 /// A schedule as the server shows it, in the form in which it is stored: without what only the server says.
 ///
 /// Whether it is paused is left out where it is not, so that a file which was kept does not resume a schedule.
-pub(super) fn storable(mut shown: Value) -> Value {
+pub(in crate::customer) fn storable(mut shown: Value) -> Value {
     if let Value::Object(fields) = &mut shown {
         for name in SHOWN.into_iter().chain(["ended_at"]) {
             fields.remove(name);

@@ -19,9 +19,10 @@ pub use backfill::{BackfillArguments, run as backfill};
 pub use change::{
     DeleteArguments, NameArguments, PauseArguments, delete, get, pause, resume, trigger,
 };
+pub(super) use diff::storable;
 pub use edit::{EditArguments, run as edit};
 pub use fires::{FiresArguments, run as fires};
 pub use list::{ScheduleListArguments, run as list};
 pub use preview::{PreviewArguments, run as preview};
 pub use put::{PutArguments, run as put};
-pub(super) use show::exact;
+pub(super) use show::{exact, name};

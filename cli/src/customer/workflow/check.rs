@@ -7,7 +7,9 @@ use super::file;
 use crate::failure::Failure;
 use crate::output::{self, Format, cell};
 use api::problem::{FieldError, Problem};
+use api::task::OfflineRules;
 use api::workflow::{Checked, check_offline};
+use domain::plan::PlanLimits;
 use runtime::clock;
 use serde_json::json;
 
@@ -27,8 +29,9 @@ pub struct CheckArguments {
 pub fn run(arguments: &CheckArguments, format: Format) -> Result<(), Failure> {
     let definition = file::json(&arguments.file)?;
     let settings = runtime::config::load_from(None, [])?;
-    let limits = (&settings.limits, &settings.api);
-    match check_offline(definition.as_str().as_bytes(), limits, clock::wall()) {
+    let (limits, plan) = (&settings.limits, &PlanLimits::default());
+    let rules = OfflineRules { limits, plan, now: clock::wall() };
+    match check_offline(definition.as_str().as_bytes(), &rules, settings.api.max_task_bytes) {
         // Warnings are of executors, which there are none of here.
         Ok(Checked { plan, .. }) => {
             let number = plan.nodes.len();

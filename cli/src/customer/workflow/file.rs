@@ -4,6 +4,7 @@
 //! that a person may mean as a text: `007` and `1_000`.
 
 use super::super::submit::read;
+use super::located::{Located, Position};
 use super::ordered::Ordered;
 use crate::failure::Failure;
 use client::RawJson;
@@ -14,10 +15,11 @@ const MOST_YAML: usize = 10_000_000;
 
 /// Where something is wrong in a file, and what.
 #[derive(Debug, PartialEq, Eq)]
-struct Mistake {
+pub(in crate::customer) struct Mistake {
     /// Line and column, from 1.
-    at: Option<(u64, u64)>,
-    detail: String,
+    pub at: Option<Position>,
+    /// In words.
+    pub detail: String,
 }
 
 /// Whether `name` is that of a file with a definition rather than of a stored workflow.
@@ -44,6 +46,27 @@ pub(super) fn value(file: &str) -> Result<Ordered, Failure> {
         let at = at.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
         Failure::usage(format!("{name}{at}: {detail}"))
     })
+}
+
+/// The documents of `text`, which is the content of `file`. Empty ones are left out.
+pub(in crate::customer) fn documents(file: &str, text: &str) -> Result<Vec<Located>, Mistake> {
+    let found = || {
+        serde_saphyr::from_multiple_with_options(text, options()).map_err(|error| mistake(&error))
+    };
+    let is_json = has_ending(file, &["json"]);
+    if !is_json && !text.trim_start().starts_with(['{', '[']) {
+        return found();
+    }
+    match from_json(text) {
+        // JSON is YAML, which knows the lines, unless its strings are written as only JSON has them.
+        Ok(value) => Ok(found()
+            .ok()
+            .filter(|found: &Vec<Located>| matches!(&found[..], [only] if only.value() == value))
+            .unwrap_or_else(|| vec![Located::nowhere(value)])),
+        Err(mistake) if is_json => Err(mistake),
+        // It begins as JSON does, and may still be YAML.
+        Err(mistake) => found().map_err(|_| mistake),
+    }
 }
 
 fn shown(file: &str) -> &str {
@@ -77,11 +100,13 @@ fn from_json(text: &str) -> Result<Ordered, Mistake> {
 }
 
 fn from_yaml(text: &str) -> Result<Ordered, Mistake> {
-    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
-        let at = error.location().map(|place| (place.line(), place.column()));
-        let detail = UserMessageFormatter.format_message(error.without_snippet()).into_owned();
-        Mistake { at, detail }
-    })
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| mistake(&error))
+}
+
+fn mistake(error: &serde_saphyr::Error) -> Mistake {
+    let at = error.location().map(|place| (place.line(), place.column()));
+    let detail = UserMessageFormatter.format_message(error.without_snippet()).into_owned();
+    Mistake { at, detail }
 }
 
 fn options() -> Options {
@@ -173,6 +198,22 @@ nodes:
         assert_eq!(read("a.yml", "a: 1"), object);
         assert_eq!(read("a.json", "{a: 1}"), None);
         assert!(is_file("-") && is_file("a.YAML") && !is_file("load.daily"));
+    }
+
+    #[test]
+    fn each_document_knows_its_lines_and_empty_ones_are_left_out() {
+        let found = documents("-", "---\n# only a comment\n---\na: 1\nb:\n  - c: [x]\n---\nd: 2\n")
+            .unwrap();
+        let values: Vec<String> =
+            found.iter().map(|one| serde_json::to_string(&one.value()).unwrap()).collect();
+        assert_eq!(values, [r#"{"a":1,"b":[{"c":["x"]}]}"#, r#"{"d":2}"#]);
+        assert_eq!(found[0].position(""), Some((4, 1)));
+        assert_eq!(found[0].position("/b/0/c/0"), Some((6, 9)));
+        assert_eq!(found[0].position("/b/0/none/at/all"), Some((6, 5)), "of what holds it");
+        assert_eq!(found[1].position("/d"), Some((8, 4)));
+        let json = documents("a.json", "{\n  \"a\": [\n    {\"b\": 1}]}").unwrap();
+        assert_eq!(json[0].position("/a/0/b"), Some((3, 11)));
+        assert_eq!(documents("a.json", "{\n \"a\": 1,}").unwrap_err().at, Some((2, 9)));
     }
 
     #[test]

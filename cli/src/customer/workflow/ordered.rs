@@ -10,7 +10,7 @@ use std::fmt;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Ordered {
+pub(in crate::customer) enum Ordered {
     /// Nothing.
     Null,
     /// True or false.
@@ -78,7 +78,8 @@ impl<'de> Deserialize<'de> for Ordered {
     }
 }
 
-struct AnyValue;
+/// Reads any value.
+pub(super) struct AnyValue;
 
 impl<'de> Visitor<'de> for AnyValue {
     type Value = Ordered;

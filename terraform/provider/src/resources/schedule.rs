@@ -26,6 +26,14 @@ fn request(planned: &Value) -> Json {
         catch_up => json!({"catch_up": to_json(catch_up)}),
     };
     body.insert("misfire".to_owned(), misfire);
+    let workflow = planned.get("workflow");
+    if !workflow.is_null() {
+        let mut started = to_json(workflow);
+        if let Some(input) = started["input"].as_str().and_then(|text| text.parse().ok()) {
+            started["input"] = input;
+        }
+        body.insert("workflow".to_owned(), started);
+    }
     body.retain(|_, field| !field.is_null());
     Json::Object(body)
 }
@@ -33,6 +41,10 @@ fn request(planned: &Value) -> Json {
 /// The API's schedule as attributes.
 fn attributes_of(mut schedule: Json) -> Json {
     timing::answered(&mut schedule["timing"]);
+    timing::answered_task(&mut schedule["task"]);
+    if let Some(input) = schedule.pointer_mut("/workflow/input").filter(|input| !input.is_null()) {
+        *input = input.to_string().into();
+    }
     let misfire = schedule["misfire"].take();
     if let Some(catch_up) = misfire.get("catch_up") {
         schedule["catch_up"] = catch_up.clone();
@@ -56,7 +68,7 @@ impl Resource for Schedule {
     }
 
     fn text(&self) -> &'static str {
-        "A schedule of a tenant (docs/time.md): a task at each due time. The plan checks it as the API does. Needs `api_key` with the \
+        "A schedule of a tenant (docs/time.md): a task, or a run of a workflow, at each due time. The plan checks it as the API does. Needs `api_key` with the \
          scopes `read` and `submit`."
     }
 
@@ -70,10 +82,20 @@ impl Resource for Schedule {
                 "Fires per second. Default: all at once.",
             ),
         ];
+        let workflow = vec![
+            Attribute::text("name", Given::Required, "Its name."),
+            Attribute::text(
+                "input",
+                Given::Optional,
+                "What its runs get, as JSON, from `jsonencode`.",
+            )
+            .form(Form::Json),
+        ];
         vec![
             Attribute::text("name", Given::Required, "Its name.").replaces(),
             Attribute::new("timing", Kind::Object(timing::timing()), Given::Required, "When it is due."),
-            Attribute::new("task", Kind::Object(timing::task()), Given::Required, "The task of each fire."),
+            Attribute::new("task", Kind::Object(timing::task()), Given::Optional, "The task of each fire; this or `workflow`."),
+            Attribute::new("workflow", Kind::Object(workflow), Given::Optional, "The workflow of which each fire starts a run."),
             Attribute::text(
                 "overlap",
                 Given::Default("skip".into()),
@@ -107,7 +129,7 @@ impl Resource for Schedule {
     /// What stays of the state must fit to what is configured now.
     fn adjust(&self, _prior: &Value, config: &Value, outcome: &mut Outcome) {
         let planned = &mut outcome.value;
-        if config.get("task").get("tier").is_null() {
+        if !config.get("task").is_null() && config.get("task").get("tier").is_null() {
             let tier = match config.get("task").get("resources") {
                 Value::Null => "basic".into(),
                 Value::Unknown => Value::Unknown,

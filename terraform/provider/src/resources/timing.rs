@@ -6,6 +6,9 @@ use domain::schedule::{ClockTime, Weekday, YearDay};
 use domain::task::SuccessRule;
 use serde_json::{Value as Json, json};
 
+/// `complete` where nothing is said.
+const ANSWER: &str = "answer";
+
 fn object(name: &'static str, fields: Vec<Attribute>, text: &str) -> Attribute {
     Attribute::new(name, Kind::Object(fields), Given::Optional, text)
 }
@@ -238,6 +241,12 @@ fn run() -> Vec<Attribute> {
                 )
                 .form(Form::Parsed(parsed::<SuccessRule>)),
                 Attribute::duration("timeout", Given::Optional, "Timeout of the whole exchange."),
+                Attribute::text(
+                    "complete",
+                    Given::Default(ANSWER.into()),
+                    "When the task is over: with the `answer`, or with a `callback` after it (docs/http-tasks.md).",
+                )
+                .form(Form::Words(&[ANSWER, "callback"])),
             ],
             "A URL to call.",
         ),
@@ -247,6 +256,13 @@ fn run() -> Vec<Attribute> {
             "Nothing, for some time.",
         ),
     ]
+}
+
+/// The API's task as attributes: it leaves the usual `complete` out.
+pub fn answered_task(task: &mut Json) {
+    if let Some(http) = task.pointer_mut("/run/http").and_then(Json::as_object_mut) {
+        http.entry("complete").or_insert_with(|| ANSWER.into());
+    }
 }
 
 fn retry() -> Vec<Attribute> {
