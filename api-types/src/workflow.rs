@@ -97,7 +97,7 @@ pub struct WorkflowRun {
     pub started_by: ActorId,
     /// What attempts of its tasks that have ended used, without tasks that a re-run took over. Only with `include=usage`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<UsageAmounts>, nullable = false))]
     pub usage: Option<UsageAmounts>,
 }
 

@@ -69,8 +69,9 @@ const AUDITED: [(&str, AuditAction); 57] = [
     ("pool.resume", AuditAction::PoolResume),
 ];
 
-/// What makes tasks, or asks them to stop, is told by the tasks themselves.
-const OF_TASKS: [&str; 3] = ["task.submit", "task.submit_batch", "task.cancel"];
+/// What makes tasks, asks them to stop, or says how an attempt ended, is told by the tasks themselves.
+const OF_TASKS: [&str; 4] =
+    ["task.submit", "task.submit_batch", "task.cancel", "task.complete"];
 
 /// Actions of no route, or of a refused call.
 const OF_NO_ROUTE: [AuditAction; 3] =

@@ -51,7 +51,7 @@ pub async fn nodes(
     let query = sqlx::query!(
         r#"select i.id as "id!", coalesce(t.state, h.state)::text as "state?", t.signal_key as "signal_key?",
                 coalesce(t.gate = 'waiting' and t.signal_key is null, false) as "approval!",
-                coalesce(t.needs is null or t.gate = 'items', true) as "is_released!", t.wake_at as "wakes_at?",
+                t.needs is null or coalesce(t.gate = 'items', false) as "is_released!", t.wake_at as "wakes_at?",
                 coalesce(t.attempt, h.attempt, 0) as "attempts!",
                 coalesce(t.first_started_at, h.first_started_at) as "started_at?", h.finished_at as "finished_at?", h.reason as "reason?"
             from unnest($2::uuid[]) with ordinality as i(id, place)
