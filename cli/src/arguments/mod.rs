@@ -9,11 +9,12 @@ mod tests;
 
 use crate::admin::MigrateArguments;
 use crate::customer::{
-    AcceptArguments, ApplyArguments, ApproveArguments, AttemptsArguments, AuditArguments, CancelArguments,
-    ChangeArguments, CompleteArguments, ConnectionArguments, ExplainArguments, ExportArguments, GetArguments,
-    ListArguments, LoginArguments, LogsArguments, MarkSucceededArguments, RejectArguments,
-    RerunArguments, ResultArguments, RetryArguments, RunNowArguments, SignInArguments,
-    SignUpArguments, SignalArguments, SubmitArguments, UsageArguments, WatchArguments,
+    AcceptArguments, ApplyArguments, ApproveArguments, AttemptsArguments, AuditArguments,
+    CancelArguments, ChangeArguments, CompleteArguments, ConnectionArguments, ExplainArguments,
+    ExportArguments, GetArguments, ListArguments, LoginArguments, LogsArguments,
+    MarkSucceededArguments, RejectArguments, RerunArguments, ResultArguments, RetryArguments,
+    RunNowArguments, SignInArguments, SignUpArguments, SignalArguments, SubmitArguments,
+    UsageArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;

@@ -255,9 +255,21 @@ pub(super) async fn refused_by_server<'a>(
             Err(error) => Err(failure(&error)),
         }
     };
-    let asked = changes.iter().filter(|change| !waits(change, changes)).map(ask);
-    let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
-    answers.into_iter().filter_map(Result::transpose).collect()
+    let is_checked = |change: &&Change| change.body.is_some() && !waits(change, changes);
+    let asked = changes.iter().filter(is_checked).map(ask);
+    let mut answers = stream::iter(asked).buffered(AT_ONCE);
+    let number = changes.iter().filter(|change| change.body.is_some()).count();
+    let mut progress = Progress::new("checked", Some(number));
+    let (mut checked, mut refused) = (0, Vec::new());
+    while let Some(answer) = answers.next().await {
+        match answer? {
+            Some(found) => refused.push(found),
+            None => checked += 1,
+        }
+        progress.show(checked, refused.len());
+    }
+    progress.clear();
+    Ok(refused)
 }
 
 /// Whether a schedule names a workflow that is to be written first.
