@@ -70,8 +70,7 @@ const AUDITED: [(&str, AuditAction); 57] = [
 ];
 
 /// What makes tasks, asks them to stop, or says how an attempt ended, is told by the tasks themselves.
-const OF_TASKS: [&str; 4] =
-    ["task.submit", "task.submit_batch", "task.cancel", "task.complete"];
+const OF_TASKS: [&str; 4] = ["task.submit", "task.submit_batch", "task.cancel", "task.complete"];
 
 /// Actions of no route, or of a refused call.
 const OF_NO_ROUTE: [AuditAction; 3] =

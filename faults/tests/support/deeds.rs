@@ -5,7 +5,7 @@ use faults::{Operation, Point};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::time::Duration;
 use testkit::poll;
 
@@ -60,7 +60,7 @@ pub async fn submit(
         return run_workflow(customer, point, tag).await;
     }
     let mut submitted = Vec::new();
-    for (number, (task, ends)) in tasks(point).into_iter().enumerate() {
+    for (number, (task, ends)) in tasks(point)?.into_iter().enumerate() {
         let id = customer.submit_until_answered(&task, &format!("{tag}-{number}")).await?;
         submitted.push((id, ends));
     }
@@ -136,8 +136,8 @@ async fn run(
     Ok(nodes.map(|node| (text(&node["name"]), text(&node["task"]))).collect())
 }
 
-fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
-    match point.of {
+fn tasks(point: &Point) -> anyhow::Result<Vec<(Value, &'static str)>> {
+    Ok(match point.of {
         Operation::Execute => {
             let task = json!({"run": {"command": {"argv": ["/bin/true"]}}});
             vec![(task.clone(), "succeeded"), (task, "succeeded")]
@@ -151,7 +151,7 @@ fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
             ]
         }
         Operation::Complete => {
-            let task = json!({"run": {"http": {"url": takes_calls_on(), "complete": "callback"}}, "execution_cap": "500ms",
+            let task = json!({"run": {"http": {"url": takes_calls_on()?, "complete": "callback"}}, "execution_cap": "500ms",
                 "max_attempts": 1});
             (0..3).map(|_| (task.clone(), "killed")).collect()
         }
@@ -172,27 +172,27 @@ fn tasks(point: &Point) -> Vec<(Value, &'static str)> {
             let noop = json!({"run": {"noop": {}}});
             (0..3).map(|_| (noop.clone(), "succeeded")).collect()
         }
-    }
+    })
 }
 
 /// The URL of a server that answers every call with 202.
-fn takes_calls_on() -> &'static str {
-    static URL: LazyLock<String> = LazyLock::new(|| {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port of loopback");
-        let url = format!("http://{}/", listener.local_addr().expect("its address"));
-        std::thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                let mut head = Vec::new();
-                let mut byte = [0];
-                while !head.ends_with(b"\r\n\r\n")
-                    && stream.read(&mut byte).is_ok_and(|read| read > 0)
-                {
-                    head.extend(byte);
-                }
-                stream.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").ok();
+fn takes_calls_on() -> anyhow::Result<&'static str> {
+    static URL: OnceLock<String> = OnceLock::new();
+    if let Some(url) = URL.get() {
+        return Ok(url);
+    }
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("http://{}/", listener.local_addr()?);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = Vec::new();
+            let mut byte = [0];
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read > 0)
+            {
+                head.extend(byte);
             }
-        });
-        url
+            stream.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").ok();
+        }
     });
-    &URL
+    Ok(URL.get_or_init(|| url))
 }
