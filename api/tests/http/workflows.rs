@@ -382,7 +382,8 @@ async fn a_node_that_waits_for_others_has_an_estimate_along_the_path() {
         let has_estimate = told["eta"]["basis"] == "path" && told["eta"]["estimate"].is_string();
         assert_eq!(has_estimate, caps.is_some(), "{told}");
     }
-    let unknown = nodes[4]["task"].as_str().unwrap();
+    let d = nodes.iter().find(|node| node["name"] == "d").unwrap();
+    let unknown = d["task"].as_str().unwrap();
     let told = server.get(&format!("/v1/tasks/{unknown}/explain")).await.json();
     assert_eq!(
         (&told["eta"]["basis"], &told["reasons"][0]["reason"]),
