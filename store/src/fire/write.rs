@@ -81,7 +81,7 @@ pub async fn write(
 /// Fires `due` alone, whether it makes a task or starts runs.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub async fn write_starting(
     db: &SchedulerDb,
     firing: Firing<'_>,
