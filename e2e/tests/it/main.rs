@@ -49,5 +49,6 @@ mod unplaceable;
 mod unreadable;
 mod up;
 mod upgrade;
+mod waiting_nodes;
 mod workflows;
 mod zone_rules;
