@@ -15,6 +15,7 @@ module "berth" {
   certificate_arn     = var.certificate_arn
   alarm_topic_arns    = var.alarm_topic_arns
   passwords           = var.passwords
+  roles_running       = var.roles_running
   cidr                = "10.41.0.0/16"
   zones               = ["${var.region}a", "${var.region}b"]
   single_nat          = true

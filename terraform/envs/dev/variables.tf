@@ -25,3 +25,9 @@ variable "passwords" {
   type      = map(string)
   ephemeral = true
 }
+
+variable "roles_running" {
+  description = "false in the first run: then the migration, then true."
+  type        = bool
+  default     = true
+}

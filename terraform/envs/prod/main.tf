@@ -17,6 +17,7 @@ module "berth" {
   access_log_bucket = var.access_log_bucket
   web_acl_arn       = var.web_acl_arn
   passwords         = var.passwords
+  roles_running     = var.roles_running
   passwords_version = var.passwords_version
   cidr              = "10.40.0.0/16"
   zones             = ["${var.region}a", "${var.region}b", "${var.region}c"]

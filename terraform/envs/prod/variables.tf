@@ -43,3 +43,9 @@ variable "web_acl_arn" {
   type        = string
   default     = ""
 }
+
+variable "roles_running" {
+  description = "false in the first run: then the migration, then true."
+  type        = bool
+  default     = true
+}

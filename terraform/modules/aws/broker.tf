@@ -1,5 +1,5 @@
 # The provider keeps a broker's password in its state. CloudFormation reads it from Secrets Manager itself: the template has a
-# reference, and the state has the template.
+# reference, and the state has the template. It names the version of the secret: a new one changes the template.
 
 locals {
   broker_template = {
@@ -23,7 +23,7 @@ locals {
           Logs                    = { General = true }
           Users = [{
             Username = "berth"
-            Password = "{{resolve:secretsmanager:${aws_secretsmanager_secret.passwords.arn}:SecretString:bus}}"
+            Password = "{{resolve:secretsmanager:${aws_secretsmanager_secret.passwords.arn}:SecretString:bus::${aws_secretsmanager_secret_version.passwords.version_id}}}"
           }]
         }
       }
@@ -39,5 +39,4 @@ resource "aws_cloudformation_stack" "broker" {
   template_body = jsonencode(local.broker_template)
   # Events of the stack go where alarms go.
   notification_arns = var.alarm_topic_arns
-  depends_on        = [aws_secretsmanager_secret_version.passwords]
 }

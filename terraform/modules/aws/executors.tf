@@ -5,6 +5,7 @@ module "executors" {
   name           = "${var.name}-${each.key}"
   pool           = each.key
   ami_id         = each.value.ami_id
+  root_device    = each.value.root_device
   instance_type  = each.value.instance_type
   min            = each.value.min
   wanted         = each.value.wanted

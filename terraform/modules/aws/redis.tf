@@ -26,7 +26,7 @@ locals {
           UserName           = "berth"
           Engine             = "redis"
           AccessString       = "on ~berth* +@all -@admin"
-          AuthenticationMode = { Type = "password", Passwords = ["{{resolve:secretsmanager:${aws_secretsmanager_secret.passwords.arn}:SecretString:redis}}"] }
+          AuthenticationMode = { Type = "password", Passwords = ["{{resolve:secretsmanager:${aws_secretsmanager_secret.passwords.arn}:SecretString:redis::${aws_secretsmanager_secret_version.passwords.version_id}}}"] }
         }
       }
       Users = {
@@ -43,7 +43,6 @@ resource "aws_cloudformation_stack" "redis_users" {
   template_body = jsonencode(local.redis_template)
   # Events of the stack go where alarms go.
   notification_arns = var.alarm_topic_arns
-  depends_on        = [aws_secretsmanager_secret_version.passwords]
 }
 
 # Counts of submits only: nothing is lost with it, so it has no snapshots.

@@ -69,7 +69,7 @@ module "service" {
   cpu        = each.value.cpu
   memory     = each.value.memory
   wanted     = each.value.count
-  one_off    = each.key == "migrate"
+  one_off    = each.key == "migrate" || !var.roles_running
   probed     = each.value.probed
   stop_after = each.value.stop
   settings   = merge({ BERTH_TELEMETRY__FORMAT = "json" }, var.settings, each.value.settings)
@@ -93,6 +93,7 @@ module "service" {
 }
 
 resource "aws_appautoscaling_target" "api" {
+  count              = var.roles_running ? 1 : 0
   service_namespace  = "ecs"
   resource_id        = "service/${aws_ecs_cluster.main.name}/${module.service["api"].service_name}"
   scalable_dimension = "ecs:service:DesiredCount"
@@ -101,11 +102,12 @@ resource "aws_appautoscaling_target" "api" {
 }
 
 resource "aws_appautoscaling_policy" "api" {
+  count              = var.roles_running ? 1 : 0
   name               = "${var.name}-api-cpu"
   policy_type        = "TargetTrackingScaling"
-  service_namespace  = aws_appautoscaling_target.api.service_namespace
-  resource_id        = aws_appautoscaling_target.api.resource_id
-  scalable_dimension = aws_appautoscaling_target.api.scalable_dimension
+  service_namespace  = aws_appautoscaling_target.api[0].service_namespace
+  resource_id        = aws_appautoscaling_target.api[0].resource_id
+  scalable_dimension = aws_appautoscaling_target.api[0].scalable_dimension
 
   target_tracking_scaling_policy_configuration {
     target_value = 60

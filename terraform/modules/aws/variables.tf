@@ -207,6 +207,12 @@ variable "resource_manager" {
   default = {}
 }
 
+variable "roles_running" {
+  description = "false: all but the services, so that the migration can run before them."
+  type        = bool
+  default     = true
+}
+
 variable "settings" {
   description = "More settings of all roles, as in the environment: {BERTH_LIMITS__MAX_ATTEMPTS = \"50\"}. No secrets: they would be in the state."
   type        = map(string)
@@ -243,6 +249,7 @@ variable "pools" {
   description = "Executors by pool, see executors/README.md."
   type = map(object({
     ami_id         = string
+    root_device    = optional(string, "/dev/xvda")
     instance_type  = optional(string, "m7i.large")
     min            = optional(number, 0)
     wanted         = optional(number, 2)

@@ -150,7 +150,7 @@ resource "aws_launch_template" "main" {
   }
 
   block_device_mappings {
-    device_name = "/dev/xvda"
+    device_name = var.root_device
     ebs {
       volume_type           = "gp3"
       volume_size           = var.disk_gib

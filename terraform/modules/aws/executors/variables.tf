@@ -6,8 +6,14 @@ variable "pool" {
 }
 
 variable "ami_id" {
-  description = "Image with systemd, nftables, the AWS command line, curl, jq, bubblewrap and /usr/bin/berth."
+  description = "Image with systemd, nftables, the AWS command line, curl, bubblewrap and /usr/bin/berth."
   type        = string
+}
+
+variable "root_device" {
+  description = "Name of the first disk in the image: /dev/xvda for Amazon Linux and Debian, /dev/sda1 for Ubuntu."
+  type        = string
+  default     = "/dev/xvda"
 }
 
 variable "instance_type" { type = string }

@@ -141,7 +141,7 @@ resource "aws_ecs_service" "fixed" {
 }
 
 resource "aws_ecs_service" "scaled" {
-  count           = var.behind_load_balancer ? 1 : 0
+  count           = !var.one_off && var.behind_load_balancer ? 1 : 0
   name            = var.name
   cluster         = var.cluster
   task_definition = aws_ecs_task_definition.main.arn

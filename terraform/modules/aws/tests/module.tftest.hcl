@@ -128,7 +128,7 @@ run "defaults" {
     error_message = "a template, a task definition or a start script holds a secret"
   }
   assert {
-    condition     = strcontains(aws_cloudformation_stack.broker.template_body, "{{resolve:secretsmanager:${aws_secretsmanager_secret.passwords.arn}:SecretString:bus}}")
+    condition     = strcontains(aws_cloudformation_stack.broker.template_body, "{{resolve:secretsmanager:${aws_secretsmanager_secret.passwords.arn}:SecretString:bus::${aws_secretsmanager_secret_version.passwords.version_id}}}")
     error_message = "the broker's password is no reference"
   }
   assert {
@@ -200,6 +200,27 @@ run "defaults" {
   assert {
     condition     = aws_cloudwatch_metric_alarm.main["postgres-storage"].comparison_operator == "LessThanThreshold" && aws_cloudwatch_metric_alarm.main["postgres-cpu"].comparison_operator == "GreaterThanThreshold"
     error_message = "an alarm compares the wrong way"
+  }
+}
+
+# New passwords reach broker and Redis, whose templates only have references.
+run "new_passwords" {
+  command = plan
+  variables { passwords_version = 2 }
+
+  assert {
+    condition     = aws_secretsmanager_secret_version.passwords.secret_string_wo_version == 2 && aws_db_instance.main.password_wo_version == 2
+    error_message = "new passwords are not written"
+  }
+}
+
+run "before_the_migration" {
+  command = plan
+  variables { roles_running = false }
+
+  assert {
+    condition     = alltrue([for service in module.service : service.service_name == null]) && length(aws_appautoscaling_target.api) == 0
+    error_message = "a role runs before there are tables"
   }
 }
 
