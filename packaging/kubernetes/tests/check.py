@@ -128,9 +128,14 @@ def main(chart_path, folder):
     folder.mkdir(parents=True, exist_ok=True)
     problems, releases = {}, {}
     for path in sorted((HERE / "values").glob("*.yaml")):
-        problems[path.name], releases[path.name] = check_values(loaded, path, folder, names, secret)
+        try:
+            problems[path.name], releases[path.name] = check_values(loaded, path, folder, names, secret)
+        except (helm_python.HelmError, yaml.YAMLError) as error:
+            problems[path.name] = [str(error)]
     problems["values that must be refused"] = list(refusals(loaded.chart, secret))
-    problems["mistakes that must be noticed"] = list(unnoticed(releases["two-pools.yaml"]))
+    # Mistakes are made in a release without one.
+    if not problems["two-pools.yaml"]:
+        problems["mistakes that must be noticed"] = list(unnoticed(releases["two-pools.yaml"]))
     problems["templates"] = list(unknown_in_templates(chart_path, names))
     for title, found in problems.items():
         print(f"{'FAILED' if found else 'ok    '}  {title}")
