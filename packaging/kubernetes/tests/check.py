@@ -31,6 +31,7 @@ REFUSED = [
     ({"runAsUser": 0}, "runAsUser"),
     ({"pools": {"default": {"drivers": ["command"]}}}, "isolation"),
     ({"pools": {"default": {"drivers": ["shell"]}}}, "drivers"),
+    ({"pools": {"default": {"capacity": {"iops": 0}}}}, "iops"),
     ({"pools": {"a-name-that-is-longer-than-pods-can-have-it": {}}}, "propertyName"),
     ({"settings": {"api": {"listen": "0.0.0.0:80"}}}, "set by the chart"),
     *[({"pools": {"default": {"egress": {"allow": [{"cidr": cidr}]}}}}, "cidr") for cidr in

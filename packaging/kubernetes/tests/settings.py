@@ -1,6 +1,10 @@
-"""Berth's settings, as config/default.toml has them: their names, and which are secrets."""
+"""Berth's settings, as config/default.toml has them: their names, and which are secrets.
+
+    settings.py FOLDER...      names in these folders that look like a setting and are none; ends with 1 if there are any
+"""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -28,3 +32,17 @@ def read():
             comment = ""
     assert len(secret) > 10 and secret < names, "the marks [secret] of config/default.toml could not be read"
     return names, secret
+
+
+def unknown(folder):
+    """Names in the files of a folder that are no settings, with their files."""
+    names, _ = read()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in {".tf", ".tftpl", ".hcl", ".md"}):
+        for name in sorted(set(re.findall(r"BERTH_[A-Z]+(?:_[A-Z]+)*__[A-Z0-9_]+", path.read_text())) - names):
+            yield f"{path}: {name} is no setting of Berth (config/default.toml)"
+
+
+if __name__ == "__main__":
+    found = [problem for folder in sys.argv[1:] for problem in unknown(Path(folder))]
+    print("\n".join(found))
+    sys.exit(1 if found else 0)
