@@ -22,10 +22,11 @@ locals {
       Berth = {
         Type = "AWS::ElastiCache::User"
         Properties = {
-          UserId             = "${var.name}-berth"
-          UserName           = "berth"
-          Engine             = "redis"
-          AccessString       = "on ~berth* +@all -@admin"
+          UserId   = "${var.name}-berth"
+          UserName = "berth"
+          Engine   = "redis"
+          # docs/limits.md, "What Redis needs".
+          AccessString       = "on ~{berth}:* -@all +evalsha +script|load +time +hmget +hset +pexpire"
           AuthenticationMode = { Type = "password", Passwords = ["{{resolve:secretsmanager:${aws_secretsmanager_secret.passwords.arn}:SecretString:redis::${aws_secretsmanager_secret_version.passwords.version_id}}}"] }
         }
       }

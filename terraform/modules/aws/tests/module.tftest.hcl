@@ -88,6 +88,10 @@ run "defaults" {
     error_message = "Redis lets in clients without a password"
   }
   assert {
+    condition     = startswith(local.redis_template.Resources.Berth.Properties.AccessString, "on ~{berth}:* -@all ")
+    error_message = "Berth's user of Redis may do more than it needs (docs/limits.md), or cannot reach its keys"
+  }
+  assert {
     condition     = local.broker_template.Resources.Broker.Properties.EncryptionOptions.KmsKeyId == aws_kms_key.main.arn
     error_message = "the broker is not encrypted with the key"
   }
