@@ -7,8 +7,7 @@ locals {
     Description              = "RabbitMQ of ${var.name}"
     Resources = {
       Broker = {
-        Type           = "AWS::AmazonMQ::Broker"
-        DeletionPolicy = var.deletion_protection ? "Retain" : "Delete"
+        Type = "AWS::AmazonMQ::Broker"
         Properties = {
           BrokerName              = var.name
           EngineType              = "RABBITMQ"
