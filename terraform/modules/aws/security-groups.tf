@@ -65,3 +65,13 @@ resource "aws_vpc_security_group_ingress_rule" "public" {
   from_port         = each.value[1]
   to_port           = each.value[1]
 }
+
+resource "aws_vpc_security_group_ingress_rule" "metrics" {
+  for_each                     = var.metrics_security_group == "" ? [] : local.roles_of_core
+  description                  = "Metrics"
+  security_group_id            = aws_security_group.part[each.key].id
+  referenced_security_group_id = var.metrics_security_group
+  ip_protocol                  = "tcp"
+  from_port                    = 9090
+  to_port                      = 9090
+}

@@ -119,6 +119,12 @@ variable "alarm_topic_arns" {
   default     = []
 }
 
+variable "metrics_security_group" {
+  description = "Security group, in this VPC, of the Prometheus or collector that scrapes port 9090 of the roles. Empty: none."
+  type        = string
+  default     = ""
+}
+
 variable "log_retention_days" {
   description = "Retention of all logs."
   type        = number
