@@ -1,0 +1,33 @@
+variable "region" {
+  type = string
+}
+
+variable "image" {
+  description = "Image of Berth in ECR, with a fixed tag or a digest."
+  type        = string
+}
+
+variable "certificate_arn" {
+  type = string
+}
+
+variable "executor_ami_id" {
+  description = "Image of executors: ../../modules/aws/executors/README.md."
+  type        = string
+}
+
+variable "alarm_topic_arns" {
+  type = list(string)
+}
+
+# As JSON in TF_VAR_passwords: ../../modules/aws/README.md.
+variable "passwords" {
+  type      = map(string)
+  ephemeral = true
+}
+
+variable "roles_running" {
+  description = "false in the first run: then the migration, then true."
+  type        = bool
+  default     = true
+}
