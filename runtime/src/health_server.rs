@@ -32,6 +32,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECTION_LIFE: Duration = Duration::from_secs(60);
 /// Bytes of a log filter.
 const MAX_FILTER: usize = 4096;
+/// What an HTTP task always sends and cannot take away: a customer must not change what is logged where tasks reach this address.
+const OF_A_TASK: &str = "berth-task-id";
 /// Longest time for which a log filter can be set.
 const MAX_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -128,9 +130,11 @@ async fn log_level_of(
     tasks: &TaskGroup,
     shutdown: Shutdown,
 ) -> Response<Full<Bytes>> {
-    let method = request.method().clone();
-    let changed = match method {
+    let changed = match *request.method() {
         Method::GET | Method::HEAD => return log_level_now(),
+        _ if request.headers().contains_key(OF_A_TASK) => {
+            return text(StatusCode::FORBIDDEN, "not for tasks\n".to_owned());
+        }
         Method::DELETE => log_level::change(None, None),
         Method::PUT => match wanted_filter(request).await {
             Ok((filter, time)) => log_level::change(Some(&filter), time),
@@ -170,7 +174,8 @@ async fn wanted_filter(request: Request<Incoming>) -> Result<(String, Option<Dur
     }
     let body = Limited::new(request.into_body(), MAX_FILTER).collect().await;
     let body = body.map_err(|error| format!("the filter cannot be read: {error}\n"))?.to_bytes();
-    let filter = String::from_utf8(body.into()).map_err(|_| "the filter is not UTF-8\n".to_owned())?;
+    let filter =
+        String::from_utf8(body.into()).map_err(|_| "the filter is not UTF-8\n".to_owned())?;
     Ok((filter, time))
 }
 

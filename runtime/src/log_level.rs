@@ -33,7 +33,9 @@ pub enum FilterError {
 /// Why the filter is as it was.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeError {
-    #[error("\"{text}\" is no log filter: {source}; use a level or a list such as \"info,store=debug\"")]
+    #[error(
+        "\"{text}\" is no log filter: {source}; use a level or a list such as \"info,store=debug\""
+    )]
     Filter {
         text: String,
         #[source]
@@ -139,8 +141,8 @@ impl Change {
 impl LogLevel {
     fn change(&self, text: &str, time: Option<Duration>) -> Result<Change, ChangeError> {
         let text = text.trim();
-        let filter = parse(text)
-            .map_err(|source| ChangeError::Filter { text: text.to_owned(), source })?;
+        let filter =
+            parse(text).map_err(|source| ChangeError::Filter { text: text.to_owned(), source })?;
         let mut standing = self.standing.lock();
         // What comes back after a second change for a time is what was there before the first.
         let before = standing.then.as_ref().map_or(&standing.text, |(before, _)| before).clone();
@@ -155,7 +157,9 @@ impl LogLevel {
 
     fn go_back(&self, changes: u64) {
         let standing = self.standing.lock().clone();
-        let Some((before, _)) = standing.then.filter(|_| standing.changes == changes) else { return };
+        let Some((before, _)) = standing.then.filter(|_| standing.changes == changes) else {
+            return;
+        };
         if let Err(error) = self.change(&before, None) {
             tracing::error!(%error, "The log filter stays `{}`: {error}", standing.text);
         }
@@ -168,10 +172,22 @@ mod tests {
 
     #[test]
     fn a_filter_with_a_typing_error_is_refused_by_name() {
-        for good in ["info", "INFO", "off", "info,lapin=off,hickory=off", "warn, store=debug", "[s{a=1,b}]=debug"] {
+        for good in [
+            "info",
+            "INFO",
+            "off",
+            "info,lapin=off,hickory=off",
+            "warn, store=debug",
+            "[s{a=1,b}]=debug",
+        ] {
             assert!(parse(good).is_ok(), "{good}");
         }
-        for (bad, part) in [("debgu", "`debgu`"), ("info,store", "`store`"), ("info,store=loud", ""), (" ", "empty")] {
+        for (bad, part) in [
+            ("debgu", "`debgu`"),
+            ("info,store", "`store`"),
+            ("info,store=loud", ""),
+            (" ", "empty"),
+        ] {
             let error = parse(bad).expect_err(bad).to_string();
             assert!(error.contains(part), "{bad}: {error}");
         }

@@ -67,13 +67,14 @@ fn faults(query: &str, recorded: &BTreeSet<String>) -> Vec<String> {
                     || value.parse::<u16>().is_ok()
                     || PROGRAM.words.contains(*value)
             };
-            let values = if operator.contains('~') { value.split('|').collect() } else { vec![value.as_str()] };
-            faults.extend(
-                values
-                    .into_iter()
-                    .filter(|value| !is_said(value))
-                    .map(|value| format!("the program never says `{value}`, as `{name}` is asked for")),
-            );
+            let values = if operator.contains('~') {
+                value.split('|').collect()
+            } else {
+                vec![value.as_str()]
+            };
+            faults.extend(values.into_iter().filter(|value| !is_said(value)).map(|value| {
+                format!("the program never says `{value}`, as `{name}` is asked for")
+            }));
         }
         known.extend(labels);
     }
@@ -92,7 +93,9 @@ fn rules() -> Vec<Rule> {
     let mut key = String::new();
     for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
         let content = line.trim_start();
-        let begins = content.strip_prefix("- ").filter(|rest| rest.starts_with("alert:") || rest.starts_with("record:"));
+        let begins = content
+            .strip_prefix("- ")
+            .filter(|rest| rest.starts_with("alert:") || rest.starts_with("record:"));
         if begins.is_some() {
             rules.push(Rule::new());
         }
@@ -123,10 +126,14 @@ fn recorded() -> BTreeSet<String> {
 
 /// The anchors of a page's headings, as GitHub makes them.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let headings = text.lines().filter_map(|line| Some(line.strip_prefix('#')?.trim_start_matches('#').trim()));
+    let headings = text
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix('#')?.trim_start_matches('#').trim()));
     let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
     headings
-        .map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-"))
+        .map(|heading| {
+            heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+        })
         .collect()
 }
 
@@ -137,7 +144,8 @@ fn each_metric_is_documented_with_its_labels() {
     let mut wrong = Vec::new();
     for (name, family) in &PROGRAM.metrics {
         let labels = family.labels.join(",");
-        let full = if labels.is_empty() { format!("`{name}`") } else { format!("`{name}{{{labels}}}`") };
+        let full =
+            if labels.is_empty() { format!("`{name}`") } else { format!("`{name}{{{labels}}}`") };
         if !pages.iter().any(|page| page.contains(&full)) {
             wrong.push(format!("{full} is on no page"));
         }
@@ -159,10 +167,15 @@ fn each_documented_metric_is_declared() {
                 wrong.push(format!("{page_name}.md: no metric `{name}` is declared"));
                 continue;
             };
-            let Some((inside, _)) = after.strip_prefix('{').and_then(|rest| rest.split_once('}')) else { continue };
+            let Some((inside, _)) = after.strip_prefix('{').and_then(|rest| rest.split_once('}'))
+            else {
+                continue;
+            };
             let labels = inside.split(',').map(|part| part.split('=').next().unwrap_or_default());
             let unknown = labels.filter(|label| !family.labels.iter().any(|known| known == label));
-            wrong.extend(unknown.map(|label| format!("{page_name}.md: `{name}` has no label `{label}`")));
+            wrong.extend(
+                unknown.map(|label| format!("{page_name}.md: `{name}` has no label `{label}`")),
+            );
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -216,7 +229,8 @@ fn each_alert_says_what_to_do_and_is_documented() {
         }
     }
     let bold = main.split("**Berth").skip(1).filter_map(|rest| rest.split_once("**"));
-    let unknown = bold.map(|(name, _)| format!("Berth{name}")).filter(|name| !alerts.contains_key(name));
+    let unknown =
+        bold.map(|(name, _)| format!("Berth{name}")).filter(|name| !alerts.contains_key(name));
     wrong.extend(unknown.map(|name| format!("observability.md: there is no alert {name}")));
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -230,12 +244,18 @@ fn each_alert_has_a_test_in_which_it_fires_and_one_in_which_it_does_not() {
     for line in text.lines() {
         if let Some((_, series)) = line.split_once("series: '") {
             let (series, _) = series.split_once("',").expect("a series and its values");
-            wrong.extend(faults(series, &BTreeSet::new()).iter().map(|fault| format!("{series}: {fault}")));
+            wrong.extend(
+                faults(series, &BTreeSet::new()).iter().map(|fault| format!("{series}: {fault}")),
+            );
         }
         let Some((_, rest)) = line.split_once("alertname=\"") else { continue };
         let (alert, rest) = rest.split_once('"').expect("a name");
         let is_silent = rest.ends_with("exp_samples: []}");
-        if is_silent { silent.insert(alert.to_owned()) } else { fires.insert(alert.to_owned()) };
+        if is_silent {
+            silent.insert(alert.to_owned())
+        } else {
+            fires.insert(alert.to_owned())
+        };
     }
     let alerts: BTreeSet<String> = alerts().into_keys().collect();
     assert!(alerts.len() >= 40, "{} alerts were found", alerts.len());
@@ -267,11 +287,16 @@ fn the_dashboards_draw_what_is_declared() {
     let mut wrong = Vec::new();
     for (file, dashboard) in dashboards() {
         let variables = dashboard["templating"]["list"].as_array().expect("variables");
-        let names: BTreeSet<&str> = variables.iter().filter_map(|one| one["name"].as_str()).collect();
+        let names: BTreeSet<&str> =
+            variables.iter().filter_map(|one| one["name"].as_str()).collect();
         for query in variables.iter().filter_map(|one| one["query"].as_str()) {
-            if let Some((metric, label)) = query.strip_prefix("label_values(").and_then(|rest| rest.split_once(", ")) {
+            if let Some((metric, label)) =
+                query.strip_prefix("label_values(").and_then(|rest| rest.split_once(", "))
+            {
                 let query = format!("sum by ({} ({metric})", label);
-                wrong.extend(faults(&query, &BTreeSet::new()).iter().map(|fault| format!("{file}: {fault}")));
+                wrong.extend(
+                    faults(&query, &BTreeSet::new()).iter().map(|fault| format!("{file}: {fault}")),
+                );
             }
         }
         for panel in panels(&dashboard) {
@@ -280,12 +305,22 @@ fn the_dashboards_draw_what_is_declared() {
             assert!(!targets.is_empty(), "{file}: {title} shows nothing");
             for target in targets {
                 let query = target["expr"].as_str().expect("a query");
-                let used = query.split('$').skip(1).map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default());
-                for variable in used.filter(|name| *name != "__rate_interval" && !names.contains(name)) {
+                let used = query.split('$').skip(1).map(|rest| {
+                    rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .next()
+                        .unwrap_or_default()
+                });
+                for variable in
+                    used.filter(|name| *name != "__rate_interval" && !names.contains(name))
+                {
                     wrong.push(format!("{file}: {title}: no variable ${variable}"));
                 }
                 let query = query.replace("$__rate_interval", "5m");
-                wrong.extend(faults(&query, &BTreeSet::new()).iter().map(|fault| format!("{file}: {title}: {fault}")));
+                wrong.extend(
+                    faults(&query, &BTreeSet::new())
+                        .iter()
+                        .map(|fault| format!("{file}: {title}: {fault}")),
+                );
             }
         }
     }
@@ -305,7 +340,10 @@ fn the_dashboards_have_a_data_source_units_and_room_for_each_panel() {
         for panel in dashboard["panels"].as_array().expect("panels") {
             let at = |key: &str| panel["gridPos"][key].as_u64().expect("a place");
             let (x, y) = (at("x"), at("y"));
-            assert!(ids.insert(panel["id"].as_u64().expect("an id")) && x + at("w") <= 24, "{file}: {panel}");
+            assert!(
+                ids.insert(panel["id"].as_u64().expect("an id")) && x + at("w") <= 24,
+                "{file}: {panel}"
+            );
             for cell in (x..x + at("w")).flat_map(|x| (y..y + at("h")).map(move |y| (x, y))) {
                 assert!(taken.insert(cell), "{file}: {} lies over another", panel["title"]);
             }

@@ -60,7 +60,9 @@ impl Program {
         let mut at = 0;
         while at < tokens.len() {
             match &tokens[at] {
-                TokenTree::Punct(mark) if mark.as_char() == '#' && is_of_tests(tokens.get(at + 1)) => {
+                TokenTree::Punct(mark)
+                    if mark.as_char() == '#' && is_of_tests(tokens.get(at + 1)) =>
+                {
                     at = end_of_item(&tokens, at);
                     continue;
                 }
@@ -112,7 +114,8 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
 /// Whether the attribute is `#[cfg(test)]`.
 fn is_of_tests(attribute: Option<&TokenTree>) -> bool {
     let Some(TokenTree::Group(group)) = attribute else { return false };
-    group.delimiter() == Delimiter::Bracket && group.stream().to_string().replace(' ', "") == "cfg(test)"
+    group.delimiter() == Delimiter::Bracket
+        && group.stream().to_string().replace(' ', "") == "cfg(test)"
 }
 
 /// After the item that begins at `at`: its block, or its semicolon.
@@ -128,7 +131,8 @@ fn end_of_item(tokens: &[TokenTree], at: usize) -> usize {
 /// The arguments of a call.
 fn split(arguments: TokenStream) -> Vec<Vec<TokenTree>> {
     let arguments: Vec<TokenTree> = arguments.into_iter().collect();
-    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',');
+    let is_comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',');
     arguments.split(is_comma).map(<[TokenTree]>::to_vec).collect()
 }
 
