@@ -140,29 +140,39 @@ impl Change {
 
 impl LogLevel {
     fn change(&self, text: &str, time: Option<Duration>) -> Result<Change, ChangeError> {
-        let text = text.trim();
-        let filter =
-            parse(text).map_err(|source| ChangeError::Filter { text: text.to_owned(), source })?;
         let mut standing = self.standing.lock();
         // What comes back after a second change for a time is what was there before the first.
         let before = standing.then.as_ref().map_or(&standing.text, |(before, _)| before).clone();
         let then = time.map(|time| (before, clock::wall() + time));
-        tracing::warn!(filter = text, "The log filter changes to `{text}`");
-        self.filter.reload(filter)?;
-        *standing = Standing { text: text.to_owned(), then, changes: standing.changes + 1 };
-        self.changed.notify_waiters();
+        self.set(&mut standing, text.trim(), then)?;
         let until = time.map(|time| clock::monotonic() + time);
         Ok(Change { standing: standing.clone(), until })
     }
 
     fn go_back(&self, changes: u64) {
-        let standing = self.standing.lock().clone();
-        let Some((before, _)) = standing.then.filter(|_| standing.changes == changes) else {
+        let mut standing = self.standing.lock();
+        if standing.changes != changes {
             return;
-        };
-        if let Err(error) = self.change(&before, None) {
+        }
+        let Some((before, _)) = standing.then.clone() else { return };
+        if let Err(error) = self.set(&mut standing, &before, None) {
             tracing::error!(%error, "The log filter stays `{}`: {error}", standing.text);
         }
+    }
+
+    fn set(
+        &self,
+        standing: &mut Standing,
+        text: &str,
+        then: Option<(String, Timestamp)>,
+    ) -> Result<(), ChangeError> {
+        let filter =
+            parse(text).map_err(|source| ChangeError::Filter { text: text.to_owned(), source })?;
+        tracing::warn!(filter = text, "The log filter changes to `{text}`");
+        self.filter.reload(filter)?;
+        *standing = Standing { text: text.to_owned(), then, changes: standing.changes + 1 };
+        self.changed.notify_waiters();
+        Ok(())
     }
 }
 
