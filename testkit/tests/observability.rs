@@ -21,6 +21,8 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(Program::read);
 const PAGES: [&str; 5] = ["observability", "limits", "retries", "operations", "tenants"];
 /// What Prometheus itself adds to each series.
 const OF_THE_SCRAPE: [&str; 2] = ["instance", "job"];
+/// Labels whose values are not the program's: what operators named, and bounds.
+const FREE: [&str; 4] = ["pool", "le", "instance", "job"];
 /// Of Prometheus, not of Berth.
 const ITS_OWN: [&str; 1] = ["up"];
 
@@ -63,7 +65,8 @@ fn faults(query: &str, recorded: &BTreeSet<String>) -> Vec<String> {
             }
             // Statuses are numbers, and what has dots is a pattern.
             let is_said = |value: &&str| {
-                value.contains(['.', '$', '*'])
+                FREE.contains(&label.as_str())
+                    || value.contains(['.', '$', '*'])
                     || value.parse::<u16>().is_ok()
                     || PROGRAM.words.contains(*value)
             };
@@ -100,7 +103,8 @@ fn rules() -> Vec<Rule> {
             rules.push(Rule::new());
         }
         let Some(rule) = rules.last_mut() else { continue };
-        let content = begins.unwrap_or(content);
+        // A new group's name ends the last rule of the one before.
+        let content = begins.unwrap_or(content).trim_start_matches("- ");
         match content.split_once(": ").or_else(|| content.strip_suffix(':').map(|key| (key, ""))) {
             Some((name, value)) if name.chars().all(|c| c.is_ascii_lowercase() || c == '_') => {
                 name.clone_into(&mut key);
