@@ -63,14 +63,15 @@ fn faults(query: &str, recorded: &BTreeSet<String>) -> Vec<String> {
             if !labels.contains(label.as_str()) && !OF_THE_SCRAPE.contains(&label.as_str()) {
                 faults.push(format!("`{name}` has no label `{label}`"));
             }
-            // Statuses are numbers, and what has dots is a pattern.
+            let may_be_a_pattern = operator.contains('~');
+            // Statuses are numbers.
             let is_said = |value: &&str| {
                 FREE.contains(&label.as_str())
-                    || value.contains(['.', '$', '*'])
+                    || may_be_a_pattern && value.contains(['.', '*'])
                     || value.parse::<u16>().is_ok()
                     || PROGRAM.words.contains(*value)
             };
-            let values = if operator.contains('~') {
+            let values = if may_be_a_pattern {
                 value.split('|').collect()
             } else {
                 vec![value.as_str()]
