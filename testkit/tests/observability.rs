@@ -71,11 +71,8 @@ fn faults(query: &str, recorded: &BTreeSet<String>) -> Vec<String> {
                     || value.parse::<u16>().is_ok()
                     || PROGRAM.words.contains(*value)
             };
-            let values = if may_be_a_pattern {
-                value.split('|').collect()
-            } else {
-                vec![value.as_str()]
-            };
+            let values =
+                if may_be_a_pattern { value.split('|').collect() } else { vec![value.as_str()] };
             faults.extend(values.into_iter().filter(|value| !is_said(value)).map(|value| {
                 format!("the program never says `{value}`, as `{name}` is asked for")
             }));

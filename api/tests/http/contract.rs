@@ -204,8 +204,8 @@ async fn probes_need_no_key_and_metrics_an_operators_and_show_none() {
     // What is logged can be changed at the other address only.
     for method in ["GET", "PUT", "DELETE"] {
         let key = format!("Bearer {operator}");
-        let public =
-            request(server.addr, method, "/log-level", &[("authorization", &key)], b"debug").await;
+        let headers = [("authorization", key.as_str())];
+        let public = request(server.addr, method, "/log-level", &headers, b"debug").await;
         assert_eq!(public.code(), "route_not_found", "{method}");
     }
     assert_eq!(request(own, "PUT", "/log-level", &[], b"debgu").await.status, 400);

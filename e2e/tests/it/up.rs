@@ -58,6 +58,7 @@ fn only_this_machine_is_listened_on(
 async fn its_metrics_are_documented(command: &UpCommand, up: &Up) -> anyhow::Result<()> {
     let page = |name| std::fs::read_to_string(testkit::settings::workspace().join(name));
     let pages = page("docs/observability.md")? + &page("docs/limits.md")?;
+    let _installed_before = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::new();
     for port in command.listens_on(up)? {
         let Ok(answer) = http.get(format!("http://{port}/metrics")).send().await else { continue };
@@ -70,7 +71,7 @@ async fn its_metrics_are_documented(command: &UpCommand, up: &Up) -> anyhow::Res
         let (known, unknown): (Vec<&str>, Vec<&str>) = families.partition(|name| {
             pages.contains(&format!("`{name}`")) || pages.contains(&format!("`{name}{{"))
         });
-        assert!(known.len() > 50 && unknown.is_empty(), "{known:?} and without docs: {unknown:?}");
+        assert!(known.len() > 40 && unknown.is_empty(), "{known:?} and without docs: {unknown:?}");
         return Ok(());
     }
     anyhow::bail!("no address has metrics without a key")
