@@ -18,6 +18,7 @@ pub mod name;
 pub mod placement;
 pub mod plan;
 pub mod pool;
+pub mod price;
 pub mod quarantine;
 pub mod rate;
 pub mod resources;

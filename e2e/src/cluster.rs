@@ -58,6 +58,8 @@ pub struct Shape {
     pub own: BTreeMap<Role, BTreeMap<String, String>>,
     /// Settings for the commands of operators, over the cluster's.
     pub operators: BTreeMap<String, String>,
+    /// The folder of the programs; none: those of this build.
+    pub programs: Option<PathBuf>,
 }
 
 impl Default for Shape {
@@ -83,6 +85,7 @@ impl Default for Shape {
             settings,
             own: BTreeMap::new(),
             operators: BTreeMap::new(),
+            programs: None,
         }
     }
 }
@@ -109,6 +112,20 @@ impl Shape {
     pub fn set_for(mut self, role: Role, name: &str, value: impl Into<String>) -> Self {
         self.own.entry(role).or_default().insert(name.to_owned(), value.into());
         self
+    }
+
+    /// The programs of this folder.
+    #[must_use]
+    pub fn of_programs(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.programs = Some(folder.into());
+        self
+    }
+
+    fn program(&self) -> anyhow::Result<PathBuf> {
+        match &self.programs {
+            Some(folder) => Ok(folder.join("berth")),
+            None => testkit::program::find("cli", "berth"),
+        }
     }
 
     /// A setting for the commands of operators.
@@ -202,7 +219,9 @@ impl Cluster {
 
     fn add(&mut self, role: Role, number: usize, port: u16) -> anyhow::Result<()> {
         let name = format!("{}-{number}", role.command());
-        let mut command = RoleCommand::new(role.command(), &name, self.folder.path())?
+        let program = self.shape.program()?;
+        let mut command = RoleCommand::of_program(program, &name, self.folder.path())
+            .arg(role.command())
             .env("BERTH_DATABASE__URL", self.database.owner_url())
             .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
             .env("BERTH_BUS__URL", self.broker.url())
@@ -243,6 +262,16 @@ impl Cluster {
         self.launch(at)?;
         self.ready(at).await?;
         Ok(at)
+    }
+
+    /// Other programs, for commands and for processes from their next start on.
+    pub fn use_programs(&mut self, folder: Option<PathBuf>) -> anyhow::Result<()> {
+        self.shape.programs = folder;
+        let program = self.shape.program()?;
+        for member in &mut self.members {
+            member.command = member.command.clone().program(program.clone());
+        }
+        Ok(())
     }
 
     /// A setting for processes that join from now on.
@@ -385,8 +414,7 @@ impl Cluster {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> anyhow::Result<String> {
-        let program = testkit::program::find("cli", "berth")?;
-        let output = tokio::process::Command::new(program)
+        let output = tokio::process::Command::new(self.shape.program()?)
             .args(arguments)
             .envs(environment.iter().copied())
             .output()

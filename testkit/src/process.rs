@@ -45,6 +45,13 @@ impl RoleCommand {
         }
     }
 
+    /// Another program, for example that of another release.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
+    }
+
     /// One more argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<String>) -> Self {

@@ -25,6 +25,11 @@ pub fn program_folder() -> Option<PathBuf> {
     Some(std::path::absolute(&given).unwrap_or(given))
 }
 
+/// The folder with the programs of the release before.
+pub fn release_before() -> Option<PathBuf> {
+    read("BERTH_TEST_RELEASE_BEFORE").map(PathBuf::from)
+}
+
 /// The folder in which `scripts/with-services` makes those of engines, where it was told one.
 pub fn services_base() -> Option<PathBuf> {
     read("BERTH_SERVICES_BASE").map(PathBuf::from)

@@ -73,7 +73,7 @@ async fn a_killed_scheduler_costs_a_moment_and_no_due_time() -> anyhow::Result<(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_scheduler_loses_and_doubles_no_workflow_run() -> anyhow::Result<()> {
     let cluster = schedulers(2).await?;
-    let schedules = Schedules::store_runs(&cluster, 100, EVERY, LEAD).await?;
+    let schedules = Schedules::store_runs(&cluster, 300, EVERY, LEAD).await?;
     killed(cluster, schedules, Duration::from_secs(20)).await
 }
 

@@ -60,9 +60,28 @@ async fn standing(connection: &mut PgConnection) -> Result<BTreeMap<String, Stri
     rows.collect::<Result<_, sqlx::Error>>().map_err(StoreError::from)
 }
 
+/// The migration after which each table has its owner's policy from the migration that makes it.
+const WITH_POLICIES: i64 = 9;
+
+/// Before migrations run, which read rows: an owner after a restore sees none without its policies. Where the first migrations
+/// were cut off they make the missing ones themselves.
+pub(super) async fn see_rows(connection: &mut PgConnection) -> Result<(), StoreError> {
+    let begun = "select to_regclass('public._sqlx_migrations') is not null";
+    let begun: bool = sqlx::query_scalar(begun).fetch_one(&mut *connection).await?;
+    if !begun {
+        return Ok(());
+    }
+    let there = "select exists (select from public._sqlx_migrations where version = $1)";
+    let there = sqlx::query_scalar(there).bind(WITH_POLICIES);
+    if there.fetch_one(&mut *connection).await? {
+        maintained(connection).await?;
+    }
+    Ok(())
+}
+
 /// Lets the owner see all rows of each table, and so a dump, too: the owner's policies name the owner, who is another one after a
 /// restore. One table at a time: each is locked for a moment, and not waited for for long, because everything else queues behind.
-pub(super) async fn maintained(connection: &mut PgConnection) -> Result<usize, StoreError> {
+async fn maintained(connection: &mut PgConnection) -> Result<usize, StoreError> {
     let without = "select quote_ident(c.relname), quote_ident(pg_get_userbyid(c.relowner)) from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relrowsecurity
             and pg_has_role(c.relowner, 'usage')

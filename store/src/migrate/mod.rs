@@ -13,5 +13,6 @@ mod roles;
 mod run;
 mod verifier;
 
+pub use names::migrator;
 pub use print::print_roles;
 pub use run::{How, Migrated, run};

@@ -39,8 +39,7 @@ pub async fn run(config: &DatabaseConfig, how: How) -> Result<Migrated, StoreErr
     let mut connection = PgConnection::connect(owner_url).await?;
     let mut notes = roles::prepare(&mut connection, config, how.reset_passwords).await?;
     let migrator = names::migrator(&config.role_prefix);
-    // Migrations read rows, and a restored owner sees none without its policies.
-    access::maintained(&mut connection).await?;
+    access::see_rows(&mut connection).await?;
     migrator.run(&mut connection).await.map_err(StoreError::Migrate)?;
     crate::tenant::keys::fill(&mut connection).await?;
     access::put_right(&mut connection, config).await?;

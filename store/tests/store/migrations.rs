@@ -3,6 +3,7 @@
 use crate::support::{World, config, new_task};
 use domain::epoch::Epoch;
 use sqlx::postgres::PgPoolOptions;
+use sqlx::{Connection, PgConnection};
 use std::time::Duration;
 use store::connect::{SchedulerDb, SubmitDb};
 use store::migrate::How;
@@ -103,6 +104,33 @@ async fn an_owner_without_superuser_can_migrate_and_the_house_is_kept_as_well() 
     pool.close().await;
     world.sql(format!("drop database {database} with (force)")).await;
     world.sql(format!("drop role {owner}")).await;
+}
+
+/// What runs outside a transaction is noted by a statement of its own: a process may be killed between the two.
+#[tokio::test]
+async fn a_migration_that_was_cut_off_before_it_was_noted_is_run_again() {
+    let world = World::new().await;
+    let name = format!("{}_empty", world.database.name());
+    world.sql(format!("create database {name}")).await;
+    let url = world.database.owner_url().replace(world.database.name(), &name);
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let mut migrator = store::migrate::migrator("");
+    let all = migrator.migrations.to_vec();
+    let mut repeated = 0;
+    for (at, last) in all.iter().enumerate() {
+        migrator.migrations = all[..=at].to_vec().into();
+        migrator.run(&mut connection).await.unwrap();
+        if last.no_tx {
+            let forget = "delete from _sqlx_migrations where version = $1";
+            sqlx::query(forget).bind(last.version).execute(&mut connection).await.unwrap();
+            let again = migrator.run(&mut connection).await;
+            again.unwrap_or_else(|error| panic!("{}: {error}", last.version));
+            repeated += 1;
+        }
+    }
+    assert!(repeated >= 8, "{repeated}");
+    connection.close().await.unwrap();
+    world.sql(format!("drop database {name}")).await;
 }
 
 fn url_of(owner_url: &str, database: &str, user: &str) -> String {

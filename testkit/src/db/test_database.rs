@@ -18,6 +18,12 @@ pub const SERVICE_PASSWORD: &str = "berth-test";
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+#[derive(Clone, Copy)]
+enum Made {
+    Migrated,
+    Empty,
+}
+
 /// A migrated, empty database of one test.
 pub struct TestDatabase {
     /// None: somebody else made it, and drops it.
@@ -33,22 +39,40 @@ pub struct TestDatabase {
 impl TestDatabase {
     /// A new database on the shared cluster.
     pub async fn new() -> anyhow::Result<Self> {
+        Self::made(Made::Migrated).await
+    }
+
+    /// A new database without tables: the test migrates it.
+    pub async fn unmigrated() -> anyhow::Result<Self> {
+        Self::made(Made::Empty).await
+    }
+
+    async fn made(made: Made) -> anyhow::Result<Self> {
         if let Some(admin_url) = settings::database_url() {
-            return Self::on(&admin_url).await;
+            return Self::make(&admin_url, made).await;
         }
         let private = PrivatePostgres::start().await?;
-        let mut database = Self::on(&private.url()?).await?;
+        let mut database = Self::make(&private.url()?, made).await?;
         database._private = Some(private);
         Ok(database)
     }
 
     /// A new database on the cluster of this superuser's URL, for example a [`PrivatePostgres`].
     pub async fn on(admin_url: &str) -> anyhow::Result<Self> {
+        Self::make(admin_url, Made::Migrated).await
+    }
+
+    async fn make(admin_url: &str, made: Made) -> anyhow::Result<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // A pid comes again, and may find what a killed process of the same has left.
         let began = clock::wall().timestamp_micros();
         let name = format!("berth_test_{}_{began}_{number}", std::process::id());
-        template::copy(admin_url, SERVICE_PASSWORD, &name).await?;
+        match made {
+            Made::Migrated => template::copy(admin_url, SERVICE_PASSWORD, &name).await?,
+            Made::Empty => {
+                psql::run(admin_url, &format!("create database {name}")).await?;
+            }
+        }
         let owner_url = urls::with_database(admin_url, &name)?;
         Ok(Self {
             admin_url: Some(admin_url.to_owned()),

@@ -3,6 +3,7 @@
 use crate::random::Dice;
 use crate::server::Server;
 use crate::terraform::Folder;
+use serde_json::Value as Json;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -64,44 +65,87 @@ fn pass(client: &TcpStream, server: &str, left: &Arc<AtomicI64>) {
     let _ = back.join();
 }
 
+/// Schedules and keys of each apply that is cut off.
+const SCHEDULES: usize = 15;
+const KEYS: usize = 3;
+
+fn times(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+fn folder(server: &Server, name: &str) -> Folder {
+    let configuration = format!(
+        r#"
+        resource "berth_schedule" "a" {{
+          count  = {SCHEDULES}
+          name   = "{name}-${{count.index}}"
+          timing = {{ specs = [{{ every = {{ every = "90m" }} }}] }}
+          task   = {{ run = {{ noop = {{}} }} }}
+        }}
+        resource "berth_operator_key" "a" {{
+          count  = {KEYS}
+          name   = "{name}-${{count.index}}"
+          scopes = ["read"]
+        }}
+        "#
+    );
+    Folder::new(server, name, &configuration)
+}
+
+/// How many of a list have a name that begins so.
+fn named(list: &Json, prefix: &str) -> usize {
+    let found = list["data"].as_array().unwrap().iter();
+    found.filter(|item| item["name"].as_str().unwrap().starts_with(prefix)).count()
+}
+
+fn schedules(server: &Server, name: &str) -> Option<usize> {
+    let list = server.tenant().get("v1/schedules?limit=200").ok()?;
+    Some(named(&list, &format!("{name}-")))
+}
+
+/// The next apply makes what is missing, and nothing is there twice.
+fn converges(server: &Server, folder: &Folder, name: &str) {
+    folder.apply();
+    folder.is_done();
+    assert_eq!(folder.resources().len(), SCHEDULES + KEYS);
+    assert_eq!(schedules(server, name), Some(SCHEDULES), "{name} doubled or lost schedules");
+    let keys = server.operator().get("v1/admin/operator-keys").unwrap();
+    assert_eq!(named(&keys, &format!("{name}-")), KEYS, "{name} doubled or lost keys");
+    folder.destroy();
+}
+
 pub fn an_apply_that_was_cut_off_converges(server: &Server) {
-    let cuts = std::env::var("CUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
     let cutter = Cutter::new(&server.address);
     let mut dice = Dice::new(7);
-    for cut in 0..cuts {
-        let configuration = format!(
-            r#"
-            resource "berth_schedule" "a" {{
-              count  = 15
-              name   = "cut-{cut}-${{count.index}}"
-              timing = {{ specs = [{{ every = {{ every = "90m" }} }}] }}
-              task   = {{ run = {{ noop = {{}} }} }}
-            }}
-            resource "berth_operator_key" "a" {{
-              count  = 3
-              name   = "cut-{cut}-${{count.index}}"
-              scopes = ["read"]
-            }}
-            "#
-        );
-        let mut folder = Folder::new(server, &format!("cut-{cut}"), &configuration);
+    for cut in 0..times("CUTS", 2) {
+        let name = format!("cut-{cut}");
+        let mut folder = folder(server, &name);
         folder.environment.insert("BERTH_SERVER".to_owned(), format!("http://{}", cutter.address));
         cutter.left.store(i64::try_from(16 + dice.below(28)).unwrap(), Ordering::SeqCst);
         let said = folder.run(&["apply", "-auto-approve"]);
         assert!(said.code == 1 && said.says("Error"), "the apply was not cut off:\n{}", said.text);
         cutter.left.store(i64::MAX, Ordering::SeqCst);
-        folder.apply();
-        folder.is_done();
-        assert_eq!(folder.resources().len(), 18);
-        let prefix = format!("cut-{cut}-");
-        let schedules = server.tenant().get("v1/schedules?limit=200").unwrap();
-        let keys = server.operator().get("v1/admin/operator-keys").unwrap();
-        for (list, wanted) in [(schedules, 15), (keys, 3)] {
-            let found = list["data"].as_array().unwrap().iter();
-            let found =
-                found.filter(|item| item["name"].as_str().unwrap().starts_with(&prefix)).count();
-            assert_eq!(found, wanted, "cut {cut} doubled or lost objects");
-        }
-        folder.destroy();
+        converges(server, &folder, &name);
+    }
+}
+
+pub fn an_apply_whose_server_is_killed_converges(server: &Server) {
+    let mut dice = Dice::new(11);
+    for kill in 0..times("KILLS", 1) {
+        let name = format!("kill-{kill}");
+        let folder = folder(server, &name);
+        let made = usize::try_from(1 + dice.below(8)).unwrap();
+        let said = thread::scope(|scope| {
+            let apply = scope.spawn(|| folder.run(&["apply", "-auto-approve"]));
+            while schedules(server, &name).unwrap() < made {
+                assert!(!apply.is_finished(), "the apply ended before it made {made} schedules");
+            }
+            server.kill();
+            let said = apply.join().unwrap();
+            server.start_again();
+            said
+        });
+        assert!(said.code == 1 && said.says("Error"), "the apply survived:\n{}", said.text);
+        converges(server, &folder, &name);
     }
 }

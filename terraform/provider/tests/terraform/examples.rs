@@ -2,18 +2,36 @@
 
 use crate::server::Server;
 use crate::terraform::{EXAMPLES, Folder, import_id};
+use std::fs;
 
 /// What the API does not know, so that an import cannot know it either.
 const LOCAL: [&str; 4] = ["timeouts", "deletion_protection", "rotate_when_changed", "overlap"];
 
-pub fn each_example_lives_and_leaves_nothing(server: &Server) {
-    let mut names: Vec<String> = std::fs::read_dir(EXAMPLES)
+fn names() -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(EXAMPLES)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
     assert!(names.len() >= 18, "{names:?}");
-    for name in names {
+    names
+}
+
+/// `terraform test` with the file beside it, which applies it, asserts, and destroys it.
+pub fn each_example_passes_its_own_test(server: &Server) {
+    for name in names() {
+        let folder = Folder::example(server, &name);
+        let file = "example.tftest.hcl";
+        fs::copy(format!("{EXAMPLES}/{name}/{file}"), folder.path.join(file)).unwrap();
+        let said = folder.must(&["test"]);
+        assert!(said.contains("Success! 1 passed, 0 failed."), "{name}:\n{said}");
+        fs::remove_dir_all(&folder.path).unwrap();
+    }
+    nothing_is_left(server);
+}
+
+pub fn each_example_lives_and_leaves_nothing(server: &Server) {
+    for name in names() {
         let folder = Folder::example(server, &name);
         folder.apply();
         folder.is_done();
@@ -22,6 +40,10 @@ pub fn each_example_lives_and_leaves_nothing(server: &Server) {
         }
         folder.destroy();
     }
+    nothing_is_left(server);
+}
+
+fn nothing_is_left(server: &Server) {
     let plans = server.operator().get("v1/admin/plans").unwrap();
     let names: Vec<_> =
         plans["data"].as_array().unwrap().iter().map(|plan| &plan["name"]).collect();

@@ -63,12 +63,12 @@ impl Watch {
     }
 }
 
-/// The most that a provider that runs now has had.
+/// The most that a provider of this build has had that runs now.
 fn provider_kib() -> u64 {
+    let program = fs::canonicalize(provider()).unwrap();
     let mut most = 0;
     for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let comm = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-        if comm.starts_with("terraform-provi") {
+        if fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program) {
             let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
             let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             let kib = line.and_then(|line| line.trim().split(' ').next()?.parse().ok());

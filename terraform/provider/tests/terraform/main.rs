@@ -2,8 +2,8 @@
 //!
 //! Needs `terraform` in the PATH and `berth` in `BERTH_TEST_BIN_DIR` or in the target folder of Berth; without one of them everything
 //! is skipped, and said so. Arguments choose tests by parts of their names. `CONFIGURATIONS` and `SEED` set how many random
-//! configurations are applied, and which; `CUTS` how often an apply is cut off; `FIGURES=1` measures, with
-//! `PROVIDER=path` another build.
+//! configurations are applied, and which; `CUTS` how often an apply is cut off, `KILLS` how often its server is killed;
+//! `FIGURES=1` measures, with `PROVIDER=path` another build.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -25,9 +25,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// The one of `make check`; all others are of `make test`.
+const OF_CHECK: &str = "each_example_passes_its_own_test";
+
 type Test = (&'static str, fn(&Server));
 
 const TESTS: &[Test] = &[
+    (OF_CHECK, examples::each_example_passes_its_own_test),
     ("each_example_lives_and_leaves_nothing", examples::each_example_lives_and_leaves_nothing),
     ("drift_is_seen_and_repaired", semantics::drift_is_seen_and_repaired),
     ("forms_of_a_value_are_no_change", semantics::forms_of_a_value_are_no_change),
@@ -48,6 +52,10 @@ const TESTS: &[Test] = &[
     ("the_rest_of_a_lost_key_is_revoked", secrets::the_rest_of_a_lost_key_is_revoked),
     ("random_configurations_live", random::random_configurations_live),
     ("an_apply_that_was_cut_off_converges", cut_off::an_apply_that_was_cut_off_converges),
+    (
+        "an_apply_whose_server_is_killed_converges",
+        cut_off::an_apply_whose_server_is_killed_converges,
+    ),
     ("figures", figures::figures),
 ];
 
@@ -63,7 +71,11 @@ fn main() -> ExitCode {
     };
     let mut failed = Vec::new();
     for (name, test) in TESTS {
-        if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
+        let chosen = match wanted.as_slice() {
+            [] => *name != OF_CHECK,
+            parts => parts.iter().any(|part| name.contains(part.as_str())),
+        };
+        if !chosen {
             continue;
         }
         let began = Instant::now();

@@ -6,11 +6,13 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The server, its keys, and a folder for what tests write.
 pub struct Server {
-    child: Child,
+    child: Mutex<Child>,
+    program: PathBuf,
     /// Ends with the tests.
     pub folder: PathBuf,
     /// `127.0.0.1:PORT`.
@@ -37,38 +39,50 @@ impl Server {
         fs::create_dir_all(&data).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
-        let child = Command::new(&program)
-            .args(["up", "--listen", &address, "--data-dir"])
-            .arg(&data)
-            .stdin(Stdio::null())
-            .stdout(fs::File::create(folder.join("up.txt")).unwrap())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let child = Mutex::new(spawn(&program, &folder, &address)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (api_key, operator_key) = (String::new(), String::new());
-        let mut server = Self { child, folder, address, api_key, operator_key, runtime };
-        server.wait(&data);
+        let mut server = Self { child, program, folder, address, api_key, operator_key, runtime };
+        server.until(|| {
+            let key = |file: &str, name| variable(&data.join(file), name);
+            !key("operator.env", "BERTH_OPERATOR_KEY").is_empty()
+                && !key("client.env", "BERTH_API_KEY").is_empty()
+        });
+        server.operator_key = variable(&data.join("operator.env"), "BERTH_OPERATOR_KEY");
+        server.api_key = variable(&data.join("client.env"), "BERTH_API_KEY");
+        server.until(|| server.answers());
         Ok(server)
     }
 
-    /// Until it has written its keys and answers with them.
-    fn wait(&mut self, data: &Path) {
+    fn answers(&self) -> bool {
+        self.operator().get("v1/admin/plans").is_ok() && self.tenant().get("v1/limits").is_ok()
+    }
+
+    /// Waits for something of it.
+    fn until(&self, done: impl Fn() -> bool) {
         let began = Instant::now();
-        loop {
+        while !done() {
             assert!(began.elapsed() < Duration::from_secs(180), "berth up is not ready in time");
-            assert!(self.child.try_wait().unwrap().is_none(), "berth up has ended");
-            self.operator_key = variable(&data.join("operator.env"), "BERTH_OPERATOR_KEY");
-            self.api_key = variable(&data.join("client.env"), "BERTH_API_KEY");
-            let written = !self.operator_key.is_empty() && !self.api_key.is_empty();
-            if written
-                && self.operator().get("v1/admin/plans").is_ok()
-                && self.tenant().get("v1/limits").is_ok()
-            {
-                return;
-            }
+            assert!(self.child().try_wait().unwrap().is_none(), "berth up has ended");
             std::thread::sleep(Duration::from_millis(200));
         }
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap()
+    }
+
+    /// Ends it by SIGKILL.
+    pub fn kill(&self) {
+        let mut child = self.child();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Starts it again, with what it has stored, and waits until it answers.
+    pub fn start_again(&self) {
+        *self.child() = spawn(&self.program, &self.folder, &self.address).unwrap();
+        self.until(|| self.answers());
     }
 
     /// Asks with the operator's key.
@@ -99,11 +113,24 @@ impl Server {
     }
 }
 
+/// Starts `berth up`.
+fn spawn(program: &Path, folder: &Path, address: &str) -> Result<Child, String> {
+    Command::new(program)
+        .args(["up", "--listen", address, "--data-dir"])
+        .arg(folder.join("data"))
+        .stdin(Stdio::null())
+        .stdout(fs::File::create(folder.join("up.txt")).unwrap())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .map_err(|error| format!("{}: {error}", program.display()))
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
-        let pid = self.child.id().to_string();
-        let _ = Command::new("kill").args(["-TERM", &pid]).status();
-        let _ = self.child.wait();
+        let mut child = self.child();
+        let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        let _ = child.wait();
+        drop(child);
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,0 +1,43 @@
+//! Rounding: half to even, once.
+
+use super::Micros;
+
+/// `numerator / denominator`, rounded half to even, at most the largest amount.
+pub(super) fn half_even(numerator: u128, denominator: u128) -> Micros {
+    let (whole, rest) = (numerator / denominator, numerator % denominator);
+    let up = match (rest.saturating_mul(2)).cmp(&denominator) {
+        std::cmp::Ordering::Less => false,
+        std::cmp::Ordering::Equal => whole % 2 == 1,
+        std::cmp::Ordering::Greater => true,
+    };
+    let rounded = whole.saturating_add(u128::from(up));
+    Micros(i64::try_from(rounded).unwrap_or(i64::MAX))
+}
+
+/// `part` of `whole` of an amount that is not negative.
+pub(super) fn share(amount: Micros, part: u64, whole: u64) -> Micros {
+    let amount = u128::from(amount.0.max(0).unsigned_abs());
+    half_even(amount * u128::from(part.min(whole)), u128::from(whole.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_go_to_the_even_neighbour() {
+        let rounded =
+            [(1, 2), (3, 2), (5, 2), (7, 2), (1, 3), (2, 3), (0, 7), (251, 100), (249, 100)]
+                .map(|(numerator, denominator)| half_even(numerator, denominator).0);
+        assert_eq!(rounded, [0, 2, 2, 4, 0, 1, 0, 3, 2]);
+        assert_eq!(half_even(u128::MAX, 1).0, i64::MAX);
+    }
+
+    #[test]
+    fn a_share_is_never_more_than_all() {
+        assert_eq!(share(Micros(100), 1, 3), Micros(33));
+        assert_eq!(share(Micros(100), 7, 3), Micros(100));
+        assert_eq!(share(Micros(100), 0, 0), Micros(0));
+        assert_eq!(share(Micros(-5), 1, 2), Micros(0));
+    }
+}
