@@ -13,6 +13,7 @@ pub mod error_chain;
 pub mod fault;
 pub mod health;
 pub mod health_server;
+mod log_level;
 pub mod log_queue;
 pub mod log_trace;
 pub mod low_priority;

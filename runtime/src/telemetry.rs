@@ -5,6 +5,7 @@
 //! because a bare panic message in the middle of JSON is lost by every collector.
 
 use crate::config::{LogFormat, TelemetryConfig};
+use crate::log_level::{self, FilterError};
 use crate::log_queue::{self, ToQueue};
 use crate::log_trace::JsonLines;
 use crate::malformed::CountMalformed;
@@ -13,11 +14,11 @@ use std::fs::File;
 use std::io::{self, IsTerminal, stderr};
 use std::sync::Arc;
 use std::time::Duration;
-use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
-use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
+use tracing_subscriber::{Layer, Registry, fmt, reload};
 
 /// Why logging could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +32,7 @@ pub enum TelemetryError {
         text: String,
         /// What is wrong with it.
         #[source]
-        source: ParseError,
+        source: FilterError,
     },
     /// The thread that writes the log cannot be started.
     #[error("the log's thread cannot be started")]
@@ -75,9 +76,9 @@ fn set_up(
     writer: BoxMakeWriter,
     terminal: bool,
 ) -> Result<(), TelemetryError> {
-    let filter = EnvFilter::builder()
-        .parse(&config.log)
+    let filter = log_level::parse(&config.log)
         .map_err(|source| TelemetryError::Filter { text: config.log.clone(), source })?;
+    let (filter, changeable) = reload::Layer::new(filter);
     let text = match config.format {
         LogFormat::Text => true,
         LogFormat::Json => false,
@@ -101,6 +102,7 @@ fn set_up(
         .with(CountMalformed)
         .try_init()
         .map_err(TelemetryError::AlreadySet)?;
+    log_level::keep(changeable, &config.log);
     otlp::begin();
     std::panic::set_hook(Box::new(log_panic));
     tracing::info!(role, pid = std::process::id(), "Starting as {role}");

@@ -23,22 +23,22 @@ impl Metrics {
         );
         let (local, replicas) =
             ("1 while limits are enforced without Redis", "Live api processes known to this one");
-        let plain_counter = |name, help| counter(name, help, &[]).with(&[]);
-        let plain_gauge = |name, help| gauge(name, help, &[]).with(&[]);
         let metrics = Self {
             limited: counter("berth_limited_total", refused, &["limit"]),
-            admitted: plain_counter("berth_limit_admitted_total", admitted),
+            admitted: counter("berth_limit_admitted_total", admitted, &[]).with(&[]),
             calls: counter(
                 "berth_limit_redis_calls_total",
                 "Calls to Redis, by purpose",
                 &["call"],
             ),
-            failures: plain_counter(
+            failures: counter(
                 "berth_limit_redis_failures_total",
                 "Calls to Redis that failed or were not answered in time",
-            ),
-            local: plain_gauge("berth_limit_local", local),
-            replicas: plain_gauge("berth_api_replicas", replicas),
+                &[],
+            )
+            .with(&[]),
+            local: gauge("berth_limit_local", local, &[]).with(&[]),
+            replicas: gauge("berth_api_replicas", replicas, &[]).with(&[]),
             away: gauge("berth_limit_redis_away", "1 while Redis fails for this cause", &["cause"]),
         };
         for &limit in RateName::ALL {

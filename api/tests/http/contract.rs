@@ -201,6 +201,14 @@ async fn probes_need_no_key_and_metrics_an_operators_and_show_none() {
     {
         assert_eq!(request(own, "GET", path, &[], b"").await.status, status, "{path}");
     }
+    // What is logged can be changed at the other address only.
+    for method in ["GET", "PUT", "DELETE"] {
+        let key = format!("Bearer {operator}");
+        let headers = [("authorization", key.as_str())];
+        let public = request(server.addr, method, "/log-level", &headers, b"debug").await;
+        assert_eq!(public.code(), "route_not_found", "{method}");
+    }
+    assert_eq!(request(own, "PUT", "/log-level", &[], b"debgu").await.status, 400);
     assert!(metrics.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")));
     let text = String::from_utf8(metrics.body).unwrap();
     assert!(

@@ -53,6 +53,30 @@ fn only_this_machine_is_listened_on(
     Ok(())
 }
 
+/// What the process measures is documented. testkit/tests/observability.rs says the same of all that its source declares; this shows
+/// that it finds the declarations.
+async fn its_metrics_are_documented(command: &UpCommand, up: &Up) -> anyhow::Result<()> {
+    let page = |name| std::fs::read_to_string(testkit::settings::workspace().join(name));
+    let pages = page("docs/observability.md")? + &page("docs/limits.md")?;
+    let _installed_before = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::new();
+    for port in command.listens_on(up)? {
+        let Ok(answer) = http.get(format!("http://{port}/metrics")).send().await else { continue };
+        if answer.status() != 200 {
+            continue;
+        }
+        let text = answer.text().await?;
+        let families =
+            text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+        let (known, unknown): (Vec<&str>, Vec<&str>) = families.partition(|name| {
+            pages.contains(&format!("`{name}`")) || pages.contains(&format!("`{name}{{"))
+        });
+        assert!(known.len() > 40 && unknown.is_empty(), "{known:?} and without docs: {unknown:?}");
+        return Ok(());
+    }
+    anyhow::bail!("no address has metrics without a key")
+}
+
 mod own_engines {
     use super::*;
 
@@ -87,6 +111,7 @@ mod own_engines {
         assert_eq!(up.profile(), "embedded");
         let task = to_its_end(&up, &echo()).await?;
         assert_eq!(task["state"], "succeeded", "{task}");
+        its_metrics_are_documented(&command, &up).await?;
         up.term(SOON).await?;
         assert_eq!(command.processes(), Vec::<u32>::new());
         Ok(())

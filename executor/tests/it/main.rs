@@ -42,6 +42,7 @@ mod http_calls;
 mod http_ends;
 mod http_names;
 mod isolation;
+mod log_level;
 mod noops;
 mod outputs;
 mod probes;

@@ -19,6 +19,10 @@ pub(super) static SHARDS: LazyLock<Gauge> = LazyLock::new(|| {
     metrics::gauge("berth_schedule_shards", "Shards of schedules that this scheduler owns", &[])
         .with(&[])
 });
+pub(super) static SHARDS_CONFIGURED: LazyLock<Gauge> = LazyLock::new(|| {
+    let help = "Shards of schedules that there are, by this scheduler's settings";
+    metrics::gauge("berth_schedule_shards_configured", help, &[]).with(&[])
+});
 pub(super) static TIMERS: LazyLock<Gauge> = LazyLock::new(|| {
     metrics::gauge("berth_schedule_timers", "Due times of schedules held in memory", &[]).with(&[])
 });

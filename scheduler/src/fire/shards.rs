@@ -5,7 +5,7 @@
 //! are released as soon as that one is live, and all shards at shutdown.
 
 use super::clock::DbClock;
-use super::counted::SHARDS;
+use super::counted::{SHARDS, SHARDS_CONFIGURED};
 use super::rendezvous::wanted;
 use bus::{Bus, Topic};
 use domain::epoch::Epoch;
@@ -61,6 +61,7 @@ impl Shards {
     ) -> Self {
         let [prepared, held_back, over] = [false; 3].map(AtomicBool::new);
         let held = Mutex::default();
+        SHARDS_CONFIGURED.set(f64::from(count));
         Self { db, bus, node, term, count, clock, held, prepared, held_back, over }
     }
 
