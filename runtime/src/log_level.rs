@@ -56,13 +56,15 @@ pub fn parse(text: &str) -> Result<EnvFilter, FilterError> {
         return Err(FilterError::Empty);
     }
     // A part of a span's fields may have commas: the library reads those.
-    if !text.contains('[') {
-        let bare = text.split(',').map(str::trim).filter(|part| !part.contains('='));
-        if let Some(word) = bare.clone().find(|part| part.parse::<LevelFilter>().is_err()) {
-            return Err(FilterError::NoLevel(word.to_owned()));
-        }
+    if text.contains('[') {
+        return Ok(EnvFilter::builder().parse(text)?);
     }
-    Ok(EnvFilter::builder().parse(text)?)
+    let parts: Vec<_> = text.split(',').map(str::trim).collect();
+    let mut bare = parts.iter().filter(|part| !part.contains('='));
+    if let Some(word) = bare.find(|part| part.parse::<LevelFilter>().is_err()) {
+        return Err(FilterError::NoLevel((*word).to_owned()));
+    }
+    Ok(EnvFilter::builder().parse(parts.join(","))?)
 }
 
 struct LogLevel {

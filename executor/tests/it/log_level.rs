@@ -75,6 +75,6 @@ async fn the_log_filter_changes_for_a_time_or_for_good_and_a_wrong_one_changes_n
     agent.signal(Signal::SIGTERM);
     assert!(agent.wait(LIMIT).await.success());
     let log = agent.log();
-    assert_eq!(log.matches("` starts").count(), 1, "{log}");
+    assert_eq!(log.matches("Attempt 1 of").count(), 1, "{log}");
     assert_eq!(log.matches("The log filter changes to").count(), 4, "{log}");
 }
