@@ -1,8 +1,9 @@
 //! Puts the commit and its date into `berth --version`.
 //!
 //! From `BERTH_BUILD_COMMIT` and `SOURCE_DATE_EPOCH` where they are set, so that a source archive and a package build the
-//! same program anywhere; else from git, if this folder is the top of a checkout; else there is neither. It runs again
-//! only when one of these variables, or the commit that is checked out, has changed.
+//! same program anywhere; else, in an optimised build, from git, if this folder is the top of a checkout; else there is
+//! neither. A debug build asks no git: after each commit its program and tests would be compiled again, half a minute. This
+//! runs again only when one of these variables, or the commit that is checked out, has changed.
 #![expect(
     clippy::disallowed_methods,
     reason = "these variables are the build's, not settings of a role"
@@ -42,8 +43,12 @@ fn short(commit: &str) -> String {
     commit.chars().filter(char::is_ascii_alphanumeric).take(DIGITS).collect()
 }
 
-/// Commit and its date in UTC; none outside a checkout, or where git is missing.
+/// Commit and its date in UTC; none in a debug build, outside a checkout, or where git is missing.
 fn from_git() -> Option<(String, String)> {
+    // "release" for every profile that inherits it.
+    if env::var("PROFILE").ok()? != "release" {
+        return None;
+    }
     let manifest = env::var("CARGO_MANIFEST_DIR").ok()?;
     let top = Path::new(&manifest).parent()?.canonicalize().ok()?;
     // An unpacked archive inside somebody's own checkout has nothing to do with that checkout's commit.
