@@ -32,10 +32,10 @@ podman_flags=() run_flags=()
 find_podman() {
     # Version 1 of control groups: without systemd on this machine, and not by crun.
     if [[ $(stat -fc %T /sys/fs/cgroup) != cgroup2fs ]]; then podman_flags=(--cgroup-manager=cgroupfs --runtime runc); fi
-    pod run --rm "$1" /bin/true >/dev/null 2>&1 && return 0
+    pod run --rm --entrypoint /bin/true "$1" >/dev/null 2>&1 && return 0
     # Where this process itself may not raise limits.
     run_flags=(--ulimit nofile=1024:1024 --ulimit nproc=100:100)
-    pod run --rm "$1" /bin/true >/dev/null
+    pod run --rm --entrypoint /bin/true "$1" >/dev/null
 }
 
 # Of its warnings one is about version 1 of control groups, at every call.
