@@ -1,5 +1,5 @@
 # The only commands to remember. Each is a script in scripts/, which says what it does and why.
-.PHONY: up test test-fast check bench chaos terraform-test terraform-docs
+.PHONY: up test test-fast check bench chaos terraform-test terraform-docs package package-test
 .DEFAULT_GOAL := test
 
 SERVICES := scripts/with-services --postgres --rabbitmq --redis --
@@ -33,3 +33,9 @@ terraform-test:
 	@scripts/terraform test $(ARGS)
 terraform-docs:
 	@scripts/terraform docs
+
+# Packages: ARGS=deb, image, sbom or units; and their proofs in empty systems, as root.
+package:
+	@scripts/package $(ARGS)
+package-test:
+	@scripts/package test $(ARGS)

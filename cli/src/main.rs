@@ -11,6 +11,7 @@ mod lifetime;
 mod manual;
 mod openapi;
 mod output;
+mod probe;
 mod sim;
 mod threads;
 
@@ -74,6 +75,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::ResourceManager(settings) => Box::pin(role::resource_manager(&settings)).await,
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
+        Command::Probe(which) => Box::pin(probe::run(&which)).await,
         Command::Doctor(settings) => Box::pin(doctor::run(&settings, format)).await,
         Command::Admin(what) => Box::pin(operate(what, &connection, format)).await,
         Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,

@@ -18,6 +18,7 @@ use crate::customer::{
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
+use crate::probe::ProbeArguments;
 use crate::settings_arguments::SettingsArguments;
 use crate::sim::SimArguments;
 use crate::up::UpArguments;
@@ -55,7 +56,13 @@ Examples:
 /// An accepted task is never lost and ends exactly once. Customers share the machines by weight. A command may run more than once if
 /// its machine fails (see `berth submit --delivery`).
 #[derive(Debug, Parser)]
-#[command(name = "berth", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(
+    name = "berth",
+    version,
+    long_version = env!("BERTH_VERSION"),
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]
@@ -93,6 +100,8 @@ pub enum Command {
         after_help = "Example:\n  BERTH_DATABASE__URL=postgres://owner@db/berth berth migrate"
     )]
     Migrate(MigrateArguments),
+    /// Ask a role whether it is ready.
+    Probe(ProbeArguments),
     /// Check the invariants in the database and the broker, and print what to do about each failure.
     #[command(
         after_help = "Read-only and safe under load. Exit code 0: healthy; 1: a check failed; 2: a check could not run.\n\nExample:\n  berth doctor --config /etc/berth.toml --output json"

@@ -5,6 +5,7 @@
 
 mod api;
 mod executor;
+mod notify;
 mod own_bus;
 mod process;
 mod ready;

@@ -1,8 +1,10 @@
 //! Says where a role listens, once it does: for programs that start it on port 0.
 //!
 //! One JSON line on standard output, and the same in the file that BERTH_READY_FILE names (`NAME ADDRESS` a line,
-//! renamed into place). Nothing else is ever written to a role's standard output.
+//! renamed into place). Nothing else is ever written to a role's standard output. systemd is notified, where it asked for
+//! that.
 
+use super::notify;
 use crate::failure::Failure;
 use crate::output;
 use serde::Serialize;
@@ -26,6 +28,8 @@ impl Ready {
         let json =
             serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
         self.announce_in_file()?;
+        notify::ready()
+            .map_err(|error| Failure::failed(format!("cannot notify systemd: {error}")))?;
         match output::line(&json) {
             // A role serves its clients, not its reader.
             Err(failure) if failure.is_reader_gone() => Ok(()),

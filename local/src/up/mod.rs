@@ -12,7 +12,7 @@ mod engine;
 mod folder;
 mod listen;
 mod operator;
-mod probe;
+pub mod probe;
 mod roles;
 mod run;
 mod secrets;
