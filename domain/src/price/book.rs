@@ -157,6 +157,39 @@ impl Rates {
     }
 }
 
+const PERCENT: &str = "must be from 0 to 100";
+
+/// A list of percentages, each from a value on.
+struct Ladder {
+    pointer: &'static str,
+    /// The field of the value.
+    from: &'static str,
+    most: usize,
+}
+
+impl Ladder {
+    /// Of items with their value and percentage: too many, values that do not ascend from above 0, and what is no percentage.
+    fn problems(&self, items: impl ExactSizeIterator<Item = (u64, u8)>) -> Vec<(String, String)> {
+        let Self { pointer, from, most } = self;
+        let mut problems = Vec::new();
+        if items.len() > *most {
+            problems.push(((*pointer).to_owned(), format!("must have at most {most} items")));
+        }
+        let mut last = 0;
+        for (at, (value, percent)) in items.enumerate() {
+            if value <= last {
+                let wanted = format!("must be more than {last}: items ascend");
+                problems.push((format!("{pointer}/{at}/{from}"), wanted));
+            }
+            if percent > 100 {
+                problems.push((format!("{pointer}/{at}/percent"), PERCENT.to_owned()));
+            }
+            last = last.max(value);
+        }
+        problems
+    }
+}
+
 impl PriceBook {
     /// The rates of a tier; `None`: of tasks that gave resources.
     #[must_use]
@@ -190,35 +223,18 @@ impl PriceBook {
     }
 
     fn discount_problems(&self) -> Vec<(String, String)> {
-        let mut problems = Vec::new();
-        let mut wrong = |pointer: String, wanted: String| problems.push((pointer, wanted));
-        let percent = "must be from 0 to 100";
         let Discounts { tolerance, flexible_percent } = &self.discounts;
+        let mut problems = Vec::new();
         if *flexible_percent > 100 {
-            wrong("/discounts/flexible_percent".to_owned(), percent.to_owned());
+            problems.push(("/discounts/flexible_percent".to_owned(), PERCENT.to_owned()));
         }
-        let bands = tolerance.iter().map(|band| (band.at_least_s, band.percent)).collect();
-        let steps = self.volume.iter().map(|step| (step.above.max(0).unsigned_abs(), step.percent));
-        let lists: [(&str, &str, Vec<(u64, u8)>, usize); 2] = [
-            ("/discounts/tolerance", "at_least_s", bands, MOST_BANDS),
-            ("/volume", "above", steps.collect(), MOST_STEPS),
-        ];
-        for (pointer, field, list, most) in lists {
-            if list.len() > most {
-                wrong(pointer.to_owned(), format!("must have at most {most} items"));
-            }
-            let mut last = 0;
-            for (at, (from, off)) in list.into_iter().enumerate() {
-                if from <= last {
-                    let wanted = format!("must be more than {last}: items ascend");
-                    wrong(format!("{pointer}/{at}/{field}"), wanted);
-                }
-                if off > 100 {
-                    wrong(format!("{pointer}/{at}/percent"), percent.to_owned());
-                }
-                last = last.max(from);
-            }
-        }
+        let bands =
+            Ladder { pointer: "/discounts/tolerance", from: "at_least_s", most: MOST_BANDS };
+        problems
+            .extend(bands.problems(tolerance.iter().map(|band| (band.at_least_s, band.percent))));
+        let steps = Ladder { pointer: "/volume", from: "above", most: MOST_STEPS };
+        let above = |step: &VolumeStep| step.above.max(0).unsigned_abs();
+        problems.extend(steps.problems(self.volume.iter().map(|step| (above(step), step.percent))));
         problems
     }
 
