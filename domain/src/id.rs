@@ -232,6 +232,12 @@ text_id!(
     ParseNameError,
     name
 );
+text_id!(
+    /// A price book's name: the same form as an executor's.
+    PriceBookName,
+    ParseNameError,
+    name
+);
 
 impl Default for PoolName {
     fn default() -> Self {

@@ -2,6 +2,7 @@
 
 use super::Micros;
 use crate::resources::Tier;
+use crate::time::{Timestamp, format_time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +14,8 @@ pub const MOST_RATE: i64 = 10_000_000_000;
 pub const MOST_BANDS: usize = 10;
 /// Most steps of volume.
 pub const MOST_STEPS: usize = 10;
+/// Most prices of one book: monthly changes for twenty years.
+pub const MOST_PRICES: usize = 240;
 
 /// A currency, by its code of ISO 4217.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -62,13 +65,25 @@ impl fmt::Display for Currency {
     }
 }
 
-/// What everything costs, from an instant on. All amounts are micro-units.
+/// What everything costs, in one currency, from one instant to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceBook {
     /// Of all its amounts.
     pub currency: Currency,
+    /// Its prices, ascending by `effective_from`; at least one.
+    pub prices: Vec<Prices>,
+}
+
+/// What everything costs, from an instant on. All amounts are micro-units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// When they begin to hold: for attempts that are placed from then on.
+    #[serde(with = "instant")]
+    pub effective_from: Timestamp,
     /// Resources that an attempt holds, by the hour.
+    #[serde(default)]
     pub rates: Rates,
     /// In place of `rates` for tasks of a tier.
     #[serde(default)]
@@ -76,15 +91,28 @@ pub struct PriceBook {
     /// By the piece.
     #[serde(default)]
     pub each: Each,
-    /// A GiB of output and results, kept for 30 days.
-    #[serde(default)]
-    pub stored_gib_month: i64,
     /// What is cheaper.
     #[serde(default)]
     pub discounts: Discounts,
     /// What a month's charges above an amount are reduced by, ascending.
     #[serde(default)]
     pub volume: Vec<VolumeStep>,
+}
+
+/// Times as the API writes them, in the database's precision.
+mod instant {
+    use super::Timestamp;
+    use crate::time::{format_time, parse_time};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(at: &Timestamp, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&format_time(*at))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Timestamp, D::Error> {
+        parse_time(&String::deserialize(d)?).map_err(D::Error::custom)
+    }
 }
 
 /// Micro-units for an hour of a resource, whether it is used or only held.
@@ -107,12 +135,8 @@ pub struct Rates {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Each {
-    /// A task that was accepted.
+    /// A task, once, with its first attempt.
     pub task: i64,
-    /// A due time of a schedule that made a task or started a run.
-    pub fire: i64,
-    /// An event that was delivered.
-    pub event: i64,
 }
 
 /// What resources cost less for. Both apply: 20 % and 30 % make 44 %.
@@ -191,6 +215,68 @@ impl Ladder {
 }
 
 impl PriceBook {
+    /// The prices that hold at an instant; `None`: before the first.
+    #[must_use]
+    pub fn at(&self, at: Timestamp) -> Option<&Prices> {
+        self.prices.iter().rev().find(|prices| prices.effective_from <= at)
+    }
+
+    /// What is wrong with it: JSON pointers, and what each should be.
+    #[must_use]
+    pub fn problems(&self) -> Vec<(String, String)> {
+        let mut problems = Vec::new();
+        if !(1..=MOST_PRICES).contains(&self.prices.len()) {
+            problems.push(("/prices".to_owned(), format!("must have 1 to {MOST_PRICES} items")));
+        }
+        let mut last = None;
+        for (at, prices) in self.prices.iter().enumerate() {
+            let from = prices.effective_from;
+            if let Some(last) = last.filter(|last| from <= *last) {
+                let wanted = format!("must be after {}: items ascend", format_time(last));
+                problems.push((format!("/prices/{at}/effective_from"), wanted));
+            }
+            last = Some(from);
+            let of_prices = prices.problems().into_iter();
+            problems.extend(
+                of_prices.map(|(pointer, wanted)| (format!("/prices/{at}{pointer}"), wanted)),
+            );
+        }
+        problems
+    }
+
+    /// What would change the price of something that is used already, if this took the place of `before` at the instant `now`: JSON
+    /// pointers, and what each should be. Prices that are in effect stay, and others begin later.
+    #[must_use]
+    pub fn alterations(&self, before: &Self, now: Timestamp) -> Vec<(String, String)> {
+        if self.currency != before.currency {
+            let wanted = format!("must be {}: a price book keeps its currency", before.currency);
+            return vec![("/currency".to_owned(), wanted)];
+        }
+        let begun = |book: &Self| {
+            let prices = book.prices.iter();
+            prices.take_while(|prices| prices.effective_from <= now).cloned().collect::<Vec<_>>()
+        };
+        let (before, after) = (begun(before), begun(self));
+        let changed =
+            (0..before.len().max(after.len())).find(|at| before.get(*at) != after.get(*at));
+        let Some(at) = changed else { return Vec::new() };
+        let wanted = match before.get(at) {
+            Some(prices) => {
+                let from = format_time(prices.effective_from);
+                format!(
+                    "must be as they are stored: the prices from {from} on are in effect; add prices with a later `effective_from`"
+                )
+            }
+            None => {
+                format!("must be after {}: what was used by then has its price", format_time(now))
+            }
+        };
+        let pointer = if before.get(at).is_some() { "" } else { "/effective_from" };
+        vec![(format!("/prices/{at}{pointer}"), wanted)]
+    }
+}
+
+impl Prices {
     /// The rates of a tier; `None`: of tasks that gave resources.
     #[must_use]
     pub fn rates_of(&self, tier: Option<Tier>) -> &Rates {
@@ -213,11 +299,8 @@ impl PriceBook {
                 .into_iter()
                 .for_each(|(name, value)| rate(format!("{pointer}/{name}"), value));
         }
-        let Each { task, fire, event } = self.each;
-        for (name, value) in [("task", task), ("fire", fire), ("event", event)] {
-            rate(format!("/each/{name}"), value);
-        }
-        rate("/stored_gib_month".to_owned(), self.stored_gib_month);
+        let Each { task } = self.each;
+        rate("/each/task".to_owned(), task);
         problems.extend(self.discount_problems());
         problems
     }
@@ -255,30 +338,51 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn book(changes: serde_json::Value) -> PriceBook {
-        let mut book = json!({ "currency": "EUR", "rates": { "cpu_core": 40_000 } });
-        crate::merge_patch::apply(&mut book, changes);
-        serde_json::from_value(book).unwrap()
+    fn prices(changes: serde_json::Value) -> Prices {
+        let mut prices =
+            json!({ "effective_from": "2030-01-01T00:00:00Z", "rates": { "cpu_core": 40_000 } });
+        crate::merge_patch::apply(&mut prices, changes);
+        serde_json::from_value(prices).unwrap()
+    }
+
+    /// A book of one rate in each of these months.
+    fn book(months: &[(&str, i64)]) -> PriceBook {
+        let of_month = |(month, rate): &(&str, i64)| {
+            prices(
+                json!({ "effective_from": format!("{month}-01T00:00:00Z"), "rates": { "cpu_core": rate } }),
+            )
+        };
+        PriceBook {
+            currency: "EUR".parse().unwrap(),
+            prices: months.iter().map(of_month).collect(),
+        }
+    }
+
+    fn time(text: &str) -> Timestamp {
+        crate::time::parse_time(text).unwrap()
+    }
+
+    fn pointers(problems: Vec<(String, String)>) -> Vec<String> {
+        problems.into_iter().map(|(pointer, _)| pointer).collect()
     }
 
     #[test]
-    fn a_book_says_what_is_wrong_by_pointer() {
-        assert_eq!(book(json!({})).problems(), []);
-        let wrong = book(json!({
+    fn prices_say_what_is_wrong_by_pointer() {
+        assert_eq!(prices(json!({})).problems(), []);
+        let wrong = prices(json!({
             "rates": { "port": -1 },
             "tiers": { "premium": { "cpu_core": MOST_RATE + 1 } },
-            "each": { "fire": -5 },
+            "each": { "task": -5 },
             "discounts": { "flexible_percent": 101, "tolerance": [
                 { "at_least_s": 60, "percent": 10 }, { "at_least_s": 60, "percent": 200 }] },
             "volume": [{ "above": 0, "percent": 1 }],
         }));
-        let pointers: Vec<_> = wrong.problems().into_iter().map(|(pointer, _)| pointer).collect();
         assert_eq!(
-            pointers,
+            pointers(wrong.problems()),
             [
                 "/tiers/premium/cpu_core",
                 "/rates/port",
-                "/each/fire",
+                "/each/task",
                 "/discounts/flexible_percent",
                 "/discounts/tolerance/1/at_least_s",
                 "/discounts/tolerance/1/percent",
@@ -286,7 +390,45 @@ mod tests {
             ]
         );
         let many: Vec<_> = (1..12).map(|n| json!({ "above": n, "percent": 1 })).collect();
-        assert_eq!(book(json!({ "volume": many })).problems()[0].0, "/volume");
+        assert_eq!(prices(json!({ "volume": many })).problems()[0].0, "/volume");
+    }
+
+    #[test]
+    fn a_book_names_the_prices_that_are_wrong() {
+        assert_eq!(book(&[("2030-01", 1), ("2030-02", 2)]).problems(), []);
+        assert_eq!(pointers(book(&[]).problems()), ["/prices"]);
+        let wrong = book(&[("2030-02", 1), ("2030-02", -1), ("2030-01", 1)]);
+        assert_eq!(
+            pointers(wrong.problems()),
+            ["/prices/1/effective_from", "/prices/1/rates/cpu_core", "/prices/2/effective_from"]
+        );
+    }
+
+    #[test]
+    fn prices_hold_from_their_instant_to_the_next() {
+        let book = book(&[("2030-01", 1), ("2030-02", 2)]);
+        let rate = |at: &str| book.at(time(at)).map(|prices| prices.rates.cpu_core);
+        assert_eq!(rate("2029-12-31T23:59:59.999999Z"), None);
+        assert_eq!(rate("2030-01-01T00:00:00Z"), Some(1));
+        assert_eq!(rate("2030-01-31T23:59:59.999999Z"), Some(1));
+        assert_eq!(rate("2030-02-01T00:00:00Z"), Some(2));
+    }
+
+    #[test]
+    fn what_is_in_effect_stays_and_what_is_not_may_change() {
+        let before = book(&[("2030-01", 1), ("2030-03", 3)]);
+        let now = time("2030-02-01T00:00:00Z");
+        let altered = |after: &PriceBook| pointers(after.alterations(&before, now));
+        assert_eq!(altered(&before), [""; 0]);
+        assert_eq!(altered(&book(&[("2030-01", 1)])), [""; 0]);
+        assert_eq!(altered(&book(&[("2030-01", 1), ("2030-04", 9)])), [""; 0]);
+        assert_eq!(altered(&book(&[("2030-01", 2), ("2030-03", 3)])), ["/prices/0"]);
+        assert_eq!(altered(&book(&[("2030-03", 3)])), ["/prices/0"]);
+        assert_eq!(altered(&book(&[("2029-01", 1), ("2030-01", 1)])), ["/prices/0"]);
+        // At the very instant is not later.
+        assert_eq!(altered(&book(&[("2030-01", 1), ("2030-02", 2)])), ["/prices/1/effective_from"]);
+        let dollars = PriceBook { currency: "USD".parse().unwrap(), ..before.clone() };
+        assert_eq!(altered(&dollars), ["/currency"]);
     }
 
     #[test]
@@ -302,12 +444,13 @@ mod tests {
 
     #[test]
     fn volume_reduces_what_lies_above_each_step() {
-        let book = book(
+        let prices = prices(
             json!({ "volume": [{ "above": 1000, "percent": 10 }, { "above": 3000, "percent": 50 }] }),
         );
-        let off = [0, 1000, 1005, 2000, 3000, 5000].map(|sum| book.volume_discount(Micros(sum)).0);
+        let off =
+            [0, 1000, 1005, 2000, 3000, 5000].map(|sum| prices.volume_discount(Micros(sum)).0);
         // 10 % of 5 is half a micro-unit, which goes to the even 0.
         assert_eq!(off, [0, 0, 0, 100, 200, 1200]);
-        assert_eq!(book.volume_discount(Micros(-7)), Micros(0));
+        assert_eq!(prices.volume_discount(Micros(-7)), Micros(0));
     }
 }

@@ -1,7 +1,7 @@
 //! What one attempt costs.
 
 use super::rounding::half_even;
-use super::{Micros, PriceBook, Rates};
+use super::{Micros, Prices, Rates};
 use crate::resources::{Resources, Tier};
 
 const HOUR_MS: u128 = 3_600_000;
@@ -41,7 +41,7 @@ impl Rates {
     }
 }
 
-impl PriceBook {
+impl Prices {
     /// Percent that are left of the price by the delay tolerance, and by being flexible.
     fn left(&self, used: &Use) -> (u128, u128) {
         let fits = |at_least: u64| used.tolerance_s.is_none_or(|tolerance| tolerance >= at_least);
@@ -60,6 +60,13 @@ impl PriceBook {
         let scaled = hour.saturating_mul(used.ms.into()).saturating_mul(tolerance * flexible);
         half_even(scaled, SHARED * HOUR_MS * 100 * 100)
     }
+
+    /// What an attempt costs with the price of its task, which the first attempt bears.
+    #[must_use]
+    pub fn cost_of(&self, attempt: u32, used: &Use) -> Micros {
+        let task = if attempt == 1 { self.each.task } else { 0 };
+        self.cost(used) + Micros(task)
+    }
 }
 
 #[cfg(test)]
@@ -68,9 +75,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn book() -> PriceBook {
+    fn prices() -> Prices {
         serde_json::from_value(json!({
-            "currency": "EUR",
+            "effective_from": "2030-01-01T00:00:00Z",
             "rates": { "cpu_core": 40_000, "memory_gib": 5000, "disk_gib": 100, "thousand_iops": 1000, "port": 10 },
             "tiers": { "premium": { "cpu_core": 30_000, "memory_gib": 4000 } },
             "discounts": { "flexible_percent": 30,
@@ -87,20 +94,21 @@ mod tests {
     #[test]
     fn an_hour_of_each_tier() {
         // Basic: 10 000 + 2500 + 100 + 50 + 10. Regular: 40 000 + 10 000 + 500 + 200 + 20. Premium: 120 000 + 32 000.
-        let costs = Tier::ALL.map(|tier| book().cost(&hour(tier)).0);
+        let costs = Tier::ALL.map(|tier| prices().cost(&hour(tier)).0);
         assert_eq!(costs, [12_660, 50_720, 152_000]);
         let no_tier = Use { tier: None, ..hour(Tier::Premium) };
-        assert_eq!(book().cost(&no_tier).0, 160_000 + 40_000 + 2000 + 1000 + 40);
+        assert_eq!(prices().cost(&no_tier).0, 160_000 + 40_000 + 2000 + 1000 + 40);
     }
 
     #[test]
     fn a_cost_is_rounded_once_half_to_even() {
-        let cost = |ms| book().cost(&Use { ms, ..hour(Tier::Basic) }).0;
+        let cost = |ms| prices().cost(&Use { ms, ..hour(Tier::Basic) }).0;
         // 12 660 an hour are 3.5166... micro-units a second.
         assert_eq!([0, 1, 142, 143, 1000, 60_000].map(cost), [0, 0, 0, 1, 4, 211]);
-        let even: PriceBook =
-            serde_json::from_value(json!({ "currency": "EUR", "rates": { "port": 7200 } }))
-                .unwrap();
+        let even: Prices = serde_json::from_value(
+            json!({ "effective_from": "2030-01-01T00:00:00Z", "rates": { "port": 7200 } }),
+        )
+        .unwrap();
         let half = |ms| even.cost(&Use { ms, ..hour(Tier::Basic) }).0;
         // Two a second: 250 ms are half a micro-unit, 750 ms one and a half.
         assert_eq!([250, 251, 750, 1250].map(half), [0, 1, 2, 2]);
@@ -109,7 +117,7 @@ mod tests {
     #[test]
     fn discounts_apply_both_by_the_last_band_that_fits() {
         let cost = |tolerance_s, flexible| {
-            book().cost(&Use { tolerance_s, flexible, ..hour(Tier::Premium) }).0
+            prices().cost(&Use { tolerance_s, flexible, ..hour(Tier::Premium) }).0
         };
         assert_eq!(cost(Some(3599), false), 152_000);
         assert_eq!(cost(Some(3600), false), 121_600);
@@ -125,9 +133,9 @@ mod tests {
         fn more_costs_no_less(ms in 0..=31_622_400_000_u64, cpu_millis in 0..=1_024_000_u32, more in 0..=1000_u32) {
             let held = Resources { cpu_millis, memory_mib: 1024, ..Resources::default() };
             let used = Use { resources: held, tier: None, ms, tolerance_s: Some(0), flexible: true };
-            let cost = book().cost(&used).0;
+            let cost = prices().cost(&used).0;
             let larger = Resources { cpu_millis: cpu_millis + more, ..held };
-            let dearer = book().cost(&Use { resources: larger, ..used }).0;
+            let dearer = prices().cost(&Use { resources: larger, ..used }).0;
             prop_assert!(dearer >= cost);
             let exact = (f64::from(cpu_millis) * 40.0 + 5000.0) * ms as f64 / 3_600_000.0 * 0.7;
             prop_assert!((cost as f64 - exact).abs() <= 0.51 + exact * 1e-12, "{cost} {exact}");
@@ -136,7 +144,7 @@ mod tests {
         /// At the ends of all ranges nothing overflows.
         #[test]
         fn nothing_overflows(ms: u64, cpu_millis: u32, ports: u32, tolerance_s: Option<u64>, flexible: bool) {
-            let mut dear = book();
+            let mut dear = prices();
             dear.rates.cpu_core = super::super::MOST_RATE;
             dear.rates.port = super::super::MOST_RATE;
             let resources = Resources { cpu_millis, ports, ..Resources::default() };

@@ -10,11 +10,11 @@ mod month;
 mod rounding;
 
 pub use book::{
-    Currency, Discounts, Each, MOST_BANDS, MOST_RATE, MOST_STEPS, ParseCurrencyError, PriceBook,
-    Rates, ToleranceBand, VolumeStep,
+    Currency, Discounts, Each, MOST_BANDS, MOST_PRICES, MOST_RATE, MOST_STEPS, ParseCurrencyError,
+    PriceBook, Prices, Rates, ToleranceBand, VolumeStep,
 };
 pub use cost::Use;
-pub use month::{Allowance, Bill, Counted, Month};
+pub use month::{Bill, Billing, Counted, Included, Month};
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;

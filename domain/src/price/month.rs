@@ -1,8 +1,38 @@
-//! What a month comes to.
+//! What a month comes to, by what a plan includes.
 
 use super::rounding::share;
-use super::{Micros, PriceBook};
+use super::{Micros, Prices};
+use crate::id::PriceBookName;
 use serde::{Deserialize, Serialize};
+
+/// Highest amount that a plan names for a month, micro-units: a thousand million units.
+const MOST_MONTH: i64 = 1_000_000_000_000_000;
+/// Most tasks that a plan includes.
+const MOST_TASKS: u64 = 1_000_000_000_000;
+
+/// By which prices a plan is billed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Billing {
+    /// The price book. All amounts are of its currency.
+    pub price_book: PriceBookName,
+    /// What each month includes.
+    #[serde(default)]
+    pub included: Included,
+    /// The least that a month comes to, micro-units.
+    #[serde(default)]
+    pub minimum: i64,
+}
+
+/// What a plan includes in each month.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Included {
+    /// Of the cost of attempts, micro-units.
+    pub attempts: i64,
+    /// Tasks.
+    pub tasks: u64,
+}
 
 /// A number of pieces, and what they were charged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,30 +48,8 @@ pub struct Counted {
 pub struct Month {
     /// The costs of its attempts.
     pub attempts: Micros,
-    /// Tasks that were accepted.
+    /// Tasks, each with its first attempt.
     pub tasks: Counted,
-    /// Fires.
-    pub fires: Counted,
-    /// Events that were delivered.
-    pub events: Counted,
-    /// What was stored.
-    pub stored: Micros,
-}
-
-/// What a plan includes in each month, and the least that a month costs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Allowance {
-    /// Cost of attempts, micro-units.
-    pub attempts: i64,
-    /// Tasks.
-    pub tasks: u64,
-    /// Fires.
-    pub fires: u64,
-    /// Events.
-    pub events: u64,
-    /// The least that a month comes to, micro-units.
-    pub minimum: i64,
 }
 
 /// What a month comes to. `total` is the sum of the others.
@@ -59,6 +67,23 @@ pub struct Bill {
     pub total: Micros,
 }
 
+impl Billing {
+    /// What is wrong with it: JSON pointers, and what each should be.
+    #[must_use]
+    pub fn problems(&self) -> Vec<(String, String)> {
+        let amounts = [("/included/attempts", self.included.attempts), ("/minimum", self.minimum)];
+        let amounts = amounts.into_iter().filter(|(_, amount)| !(0..=MOST_MONTH).contains(amount));
+        let wanted = |most: &dyn std::fmt::Display, of| format!("must be from 0 to {most}{of}");
+        let mut problems: Vec<_> = amounts
+            .map(|(pointer, _)| (pointer.to_owned(), wanted(&MOST_MONTH, " micro-units")))
+            .collect();
+        if self.included.tasks > MOST_TASKS {
+            problems.push(("/included/tasks".to_owned(), wanted(&MOST_TASKS, "")));
+        }
+        problems
+    }
+}
+
 impl Counted {
     /// What the first `included` pieces were charged: of pieces with different prices their share of all.
     fn included(self, included: u64) -> Micros {
@@ -69,18 +94,14 @@ impl Counted {
 impl Month {
     /// The bill: what was used, less what is included, less the discount for volume of what is left, and at least the minimum.
     #[must_use]
-    pub fn bill(&self, book: &PriceBook, allowance: &Allowance) -> Bill {
-        let Self { attempts, tasks, fires, events, stored } = *self;
-        let charges =
-            [attempts, tasks.charge, fires.charge, events.charge, stored].into_iter().sum();
-        let included = Micros(attempts.0.min(allowance.attempts))
-            + tasks.included(allowance.tasks)
-            + fires.included(allowance.fires)
-            + events.included(allowance.events);
+    pub fn bill(&self, prices: &Prices, included: &Included, minimum: Micros) -> Bill {
+        let Self { attempts, tasks } = *self;
+        let charges = attempts + tasks.charge;
+        let included = Micros(attempts.0.min(included.attempts)) + tasks.included(included.tasks);
         let left = charges - included;
-        let volume = book.volume_discount(left);
+        let volume = prices.volume_discount(left);
         let used = left - volume;
-        let minimum = Micros((Micros(allowance.minimum) - used).0.max(0));
+        let minimum = Micros((minimum - used).0.max(0));
         Bill { charges, included: -included, volume: -volume, minimum, total: used + minimum }
     }
 }
@@ -90,22 +111,18 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn book() -> PriceBook {
+    fn prices() -> Prices {
         serde_json::from_value(json!({
-            "currency": "EUR", "rates": {}, "volume": [{ "above": 1000, "percent": 50 }],
+            "effective_from": "2030-01-01T00:00:00Z", "volume": [{ "above": 1000, "percent": 50 }],
         }))
         .unwrap()
     }
 
     #[test]
     fn a_bill_takes_off_what_is_included_then_volume_and_reaches_the_minimum() {
-        let month = Month {
-            attempts: Micros(2000),
-            tasks: Counted { pieces: 30, charge: Micros(100) },
-            stored: Micros(7),
-            ..Month::default()
-        };
-        let plain = month.bill(&book(), &Allowance::default());
+        let tasks = Counted { pieces: 30, charge: Micros(107) };
+        let month = Month { attempts: Micros(2000), tasks };
+        let plain = month.bill(&prices(), &Included::default(), Micros(0));
         let wanted = Bill {
             charges: Micros(2107),
             volume: Micros(-554),
@@ -113,13 +130,11 @@ mod tests {
             ..Bill::default()
         };
         assert_eq!(plain, wanted, "half of 1107 is 553.5, and even is 554");
-        let allowance =
-            Allowance { attempts: 1500, tasks: 10, minimum: 600, ..Allowance::default() };
-        let bill = month.bill(&book(), &allowance);
-        // 10 of 30 tasks are 33.3 of 100.
+        let bill = month.bill(&prices(), &Included { attempts: 1500, tasks: 10 }, Micros(600));
+        // 10 of 30 tasks are 35.7 of 107.
         assert_eq!(
             (bill.included, bill.volume, bill.minimum),
-            (Micros(-1533), Micros(0), Micros(26))
+            (Micros(-1536), Micros(0), Micros(29))
         );
         assert_eq!(bill.total, Micros(600));
         let parts = [bill.charges, bill.included, bill.volume, bill.minimum];
@@ -129,9 +144,19 @@ mod tests {
     #[test]
     fn more_than_was_used_is_not_included() {
         let month = Month { attempts: Micros(10), ..Month::default() };
-        let allowance = Allowance { attempts: 1000, tasks: 1000, ..Allowance::default() };
-        let bill = month.bill(&book(), &allowance);
+        let included = Included { attempts: 1000, tasks: 1000 };
+        let bill = month.bill(&prices(), &included, Micros(0));
         assert_eq!((bill.included, bill.total), (Micros(-10), Micros(0)));
-        assert_eq!(Month::default().bill(&book(), &allowance), Bill::default());
+        assert_eq!(Month::default().bill(&prices(), &included, Micros(0)), Bill::default());
+    }
+
+    #[test]
+    fn billing_says_what_is_wrong_by_pointer() {
+        let of = |value| serde_json::from_value::<Billing>(value).unwrap();
+        assert_eq!(of(json!({ "price_book": "eur" })).problems(), []);
+        let wrong = of(json!({ "price_book": "eur", "minimum": -1,
+            "included": { "attempts": MOST_MONTH + 1, "tasks": MOST_TASKS + 1 } }));
+        let pointers: Vec<_> = wrong.problems().into_iter().map(|(pointer, _)| pointer).collect();
+        assert_eq!(pointers, ["/included/attempts", "/minimum", "/included/tasks"]);
     }
 }
