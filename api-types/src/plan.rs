@@ -3,6 +3,7 @@
 use crate::DateTime;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
+use domain::price::Billing;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -17,6 +18,8 @@ pub struct Plan {
     /// Its limits.
     #[serde(flatten)]
     pub limits: PlanLimits,
+    /// By which prices it is billed; null: what is used costs nothing.
+    pub billing: Option<Billing>,
     /// When it was created.
     pub created_at: DateTime,
     /// When it was last changed.
@@ -28,6 +31,8 @@ pub struct Plan {
 struct PlanFields {
     name: PlanName,
     version: i64,
+    #[serde(default)]
+    billing: Option<Billing>,
     created_at: DateTime,
     updated_at: DateTime,
     #[serde(flatten)]
@@ -38,10 +43,10 @@ impl TryFrom<PlanFields> for Plan {
     type Error = serde_json::Error;
 
     fn try_from(plan: PlanFields) -> Result<Self, Self::Error> {
-        let PlanFields { name, version, created_at, updated_at, limits } = plan;
+        let PlanFields { name, version, billing, created_at, updated_at, limits } = plan;
         // As a stored one: a server of a later release may have limits that this one does not know.
         let limits = PlanLimits::from_stored(&Value::Object(limits).to_string())?;
-        Ok(Self { name, version, limits, created_at, updated_at })
+        Ok(Self { name, version, limits, billing, created_at, updated_at })
     }
 }
 

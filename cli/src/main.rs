@@ -19,7 +19,8 @@ use admin::Standing;
 use arguments::{
     AdminArguments, AdminCommand, Arguments, AuditCommand, Command, ConcurrencyCommand,
     ExecutorCommand, KeyCommand, KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand,
-    ProfileCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand, WorkflowCommand,
+    PriceBookCommand, ProfileCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand,
+    WorkflowCommand,
 };
 use clap::{CommandFactory, Parser};
 use customer::{Connection, ConnectionArguments};
@@ -144,6 +145,7 @@ async fn operate(
         AdminCommand::WhoAmI => admin::who_am_i(&connect()?).await,
         AdminCommand::Tenant(command) => tenant(command, &connect()?).await,
         AdminCommand::Plan(command) => plan(command, &connect()?).await,
+        AdminCommand::PriceBook(command) => price_book(command, &connect()?).await,
         AdminCommand::Key(KeyCommand::Create(key)) => admin::key_create(&key, &connect()?).await,
         AdminCommand::Key(KeyCommand::List(whose)) => admin::key_list(&whose, &connect()?).await,
         AdminCommand::Key(KeyCommand::Rotate(key)) => admin::key_rotate(&key, &connect()?).await,
@@ -257,6 +259,15 @@ async fn plan(command: PlanCommand, connection: &Connection) -> Result<(), Failu
         PlanCommand::Create(plan) => admin::plan_create(&plan, connection).await,
         PlanCommand::Set(plan) => admin::plan_set(&plan, connection).await,
         PlanCommand::Delete(which) => admin::plan_delete(&which, connection).await,
+    }
+}
+
+async fn price_book(command: PriceBookCommand, connection: &Connection) -> Result<(), Failure> {
+    match command {
+        PriceBookCommand::List => admin::price_book_list(connection).await,
+        PriceBookCommand::Get(which) => admin::price_book_get(&which, connection).await,
+        PriceBookCommand::Put(book) => admin::price_book_put(&book, connection).await,
+        PriceBookCommand::Delete(which) => admin::price_book_delete(&which, connection).await,
     }
 }
 

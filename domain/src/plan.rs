@@ -12,6 +12,7 @@
 //!
 //! It needs no migration: plans that were stored before have its default.
 
+use crate::price::PutBilling;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -89,24 +90,26 @@ macro_rules! limits {
     )+) => {
         /// The limits of a plan, as they are sent and shown. [`PlanLimits::default`] is the plan `default` of a new installation.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-        #[serde(try_from = "SentLimits")]
+        #[serde(try_from = "SentPlan")]
         pub struct PlanLimits {$(
             $(#[doc = $text])+
             pub $name: $kind,
         )+}
 
-        /// Limits as they are sent.
+        /// A plan as it is sent.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct SentLimits {$(
+        pub(crate) struct SentPlan {$(
             #[serde(default)]
-            $name: Option<$kind>,
-        )+}
+            $name: Option<$kind>,)+
+            #[serde(default)]
+            pub(crate) billing: PutBilling,
+        }
 
-        impl TryFrom<SentLimits> for PlanLimits {
+        impl TryFrom<SentPlan> for PlanLimits {
             type Error = String;
 
-            fn try_from(sent: SentLimits) -> Result<Self, String> {
+            fn try_from(sent: SentPlan) -> Result<Self, String> {
                 let usual = Self::default();
                 Ok(Self {$(
                     $name: match sent.$name {

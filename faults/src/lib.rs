@@ -33,13 +33,15 @@ pub enum Operation {
     Complete,
     /// A workflow run: its gates, its end, and its cancel.
     Workflow,
+    /// What was used is counted.
+    Count,
     /// From an assignment to a result, on the executor.
     Execute,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Submit,
         Self::Dispatch,
         Self::Fire,
@@ -51,6 +53,7 @@ impl Operation {
         Self::Release,
         Self::Complete,
         Self::Workflow,
+        Self::Count,
         Self::Execute,
     ];
 
@@ -119,4 +122,6 @@ pub const POINTS: [Point; 30] = [
     point("scheduler.runs.before_commit", Operation::Workflow),
     point("scheduler.runs.committed", Operation::Workflow),
     point("scheduler.stop.committed", Operation::Workflow),
+    point("scheduler.usage.before_commit", Operation::Count),
+    point("scheduler.usage.committed", Operation::Count),
 ];

@@ -67,3 +67,8 @@ async fn a_workflow_run_ends_as_it_should_wherever_its_steps_break() -> anyhow::
 async fn each_child_is_released_once_wherever_its_release_breaks() -> anyhow::Result<()> {
     attack(Operation::Release).await
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_attempt_is_counted_once_wherever_the_count_breaks() -> anyhow::Result<()> {
+    attack(Operation::Count).await
+}

@@ -1,6 +1,6 @@
 //! Metrics of the scheduler.
 
-use runtime::metrics::{self, CounterVec, Gauge, GaugeVec, Histogram, HistogramVec};
+use runtime::metrics::{self, Counter, CounterVec, Gauge, GaugeVec, Histogram, HistogramVec};
 use std::sync::LazyLock;
 
 pub(crate) static DISPATCHED: LazyLock<CounterVec> = LazyLock::new(|| {
@@ -19,6 +19,14 @@ pub(crate) static EVENT_LAG: LazyLock<GaugeVec> = LazyLock::new(|| {
         "Age of the oldest event that a consumer of the event log has not read",
         &["consumer"],
     )
+});
+pub(crate) static COUNTED_ATTEMPTS: LazyLock<Counter> = LazyLock::new(|| {
+    metrics::counter(
+        "berth_usage_attempts_total",
+        "Attempts added to the usage of their tenants",
+        &[],
+    )
+    .with(&[])
 });
 pub(crate) static BATCH: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0];

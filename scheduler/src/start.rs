@@ -10,7 +10,7 @@ mod workflows;
 use crate::batcher::Batcher;
 use crate::doctor::DoctorTick;
 use crate::fire::DbClock;
-use crate::keep::{KeepTick, seal_tick};
+use crate::keep::{KeepTick, seal_tick, usage_tick};
 use crate::leader::Leader;
 use crate::tenants::{QuotaTick, TenantTick};
 use bus::{Bus, Topic};
@@ -31,6 +31,8 @@ use store::doctor::{DoctorDb, DoctorOptions};
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
 /// Audit rows are sealed within 10 s, even after one failure.
 const SEAL_INTERVAL: Duration = Duration::from_secs(2);
+/// How often usage is counted: it is shown within five seconds of an attempt's end.
+const USAGE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Interval of the check for nearly used quotas.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
@@ -97,6 +99,7 @@ impl Scheduler {
         loops.fire(&config.schedules, cancel_grace);
         loops.run_workflows(cancel_grace);
         loops.seal_audit();
+        loops.count_usage();
         loops.keep_house(&config.limits);
         loops.watch_quotas();
         let doctor = DoctorDb::connect(&config.database)?;
@@ -178,6 +181,15 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("audit_seal", async move {
             ticker.run(shutdown, || seal_tick(&db)).await;
+        });
+    }
+
+    fn count_usage(&self) {
+        let db = self.db.clone();
+        let ticker = Ticker::new("usage", TickPolicy::every(USAGE_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("usage", async move {
+            ticker.run(shutdown, || usage_tick(&db)).await;
         });
     }
 

@@ -5,10 +5,12 @@
 use crate::StoreError;
 use crate::audit::{self, Act, AuditAction, By};
 use crate::connect::{AdminDb, SubmitDb};
+use crate::price_book::billing_of;
 use crate::statement::named;
 use domain::audit::PLATFORM;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
+use domain::price::{Billing, PutPlan};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use sqlx::PgConnection;
@@ -25,6 +27,8 @@ pub struct PlanRecord {
     pub version: i64,
     /// What it allows.
     pub limits: PlanLimits,
+    /// By which prices it is billed; `None`: what is used costs nothing.
+    pub billing: Option<Billing>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was changed last.
@@ -40,6 +44,8 @@ pub enum PlanStored {
     Updated(PlanRecord),
     /// It was so.
     Unchanged(PlanRecord),
+    /// There is no price book of the name that it gives.
+    NoPriceBook,
     /// It is in this version, and not in the one that was asked for; `None`: there is none.
     VersionMismatch {
         /// The version.
@@ -81,23 +87,36 @@ pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
     })
 }
 
+struct Row {
+    name: String,
+    limits: String,
+    billing: Option<String>,
+    version: i64,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl Row {
+    fn record(self) -> Result<PlanRecord, StoreError> {
+        let Self { name, limits, billing, version, created_at, updated_at } = self;
+        let (name, limits) = (name_of(name)?, limits_of(&limits)?);
+        let billing = billing.as_deref().map(billing_of).transpose()?;
+        Ok(PlanRecord { name, version, limits, billing, created_at, updated_at })
+    }
+}
+
 /// Every plan, by name.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
-    let query = sqlx::query!(
-        r#"select name, limits::text as "limits!", version, created_at, updated_at from plan order by name limit $1"#,
+    let query = sqlx::query_as!(
+        Row,
+        r#"select name, limits::text as "limits!", billing::text, version, created_at, updated_at from plan order by name limit $1"#,
         MOST
     );
     let rows = named("plan.list", query.fetch_all(db.pool())).await?;
-    rows.into_iter()
-        .map(|row| {
-            let limits = limits_of(&row.limits)?;
-            let (version, created_at, updated_at) = (row.version, row.created_at, row.updated_at);
-            Ok(PlanRecord { name: name_of(row.name)?, version, limits, created_at, updated_at })
-        })
-        .collect()
+    rows.into_iter().map(Row::record).collect()
 }
 
 /// Every plan with what it allows, for telling a customer which one allows more.
@@ -123,21 +142,17 @@ pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimi
 /// # Errors
 /// When the database cannot answer.
 pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
-    let query = sqlx::query!(
-        r#"select name, limits::text as "limits!", version, created_at, updated_at from plan where name = $1"#,
+    let query = sqlx::query_as!(
+        Row,
+        r#"select name, limits::text as "limits!", billing::text, version, created_at, updated_at from plan where name = $1"#,
         name.as_str()
     );
     let row = named("plan.find", query.fetch_optional(db.pool())).await?;
-    row.map(|row| {
-        let limits = limits_of(&row.limits)?;
-        let (version, created_at, updated_at) = (row.version, row.created_at, row.updated_at);
-        Ok(PlanRecord { name: name_of(row.name)?, version, limits, created_at, updated_at })
-    })
-    .transpose()
+    row.map(Row::record).transpose()
 }
 
 /// Stores a plan, new or changed, in the request of `by`: with `if_version` only in that version, with 0 only where there is none.
-/// `limits` have passed [`PlanLimits::check`]. Tenants on it feel the change within two seconds.
+/// Tenants on it feel the change within two seconds.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -145,16 +160,30 @@ pub async fn put(
     db: &AdminDb,
     name: &PlanName,
     if_version: Option<i64>,
-    limits: &PlanLimits,
+    new: impl Into<PutPlan>,
+    by: By,
+) -> Result<PlanStored, StoreError> {
+    match put_in(db, name, if_version, &new.into(), by).await {
+        // A foreign key: the database decides, whatever is deleted meanwhile.
+        Err(error) if error.sqlstate().as_deref() == Some("23503") => Ok(PlanStored::NoPriceBook),
+        stored => stored,
+    }
+}
+
+async fn put_in(
+    db: &AdminDb,
+    name: &PlanName,
+    if_version: Option<i64>,
+    new: &PutPlan,
     by: By,
 ) -> Result<PlanStored, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let before = match if_version {
         Some(1..) => lock(&mut tx, name).await?,
         // Made first, so that of two who make the same plan at once one finds the other's.
-        _ => match make(&mut tx, name, limits).await? {
+        _ => match make(&mut tx, name, new).await? {
             Some(made) => {
-                let act = Act::new(AuditAction::PlanPut, name).to(audit_value(limits));
+                let act = Act::new(AuditAction::PlanPut, name).to(audit_value(&made));
                 audit::record_and_commit(tx, PLATFORM, by, act).await?;
                 return Ok(PlanStored::Created(made));
             }
@@ -165,49 +194,49 @@ pub async fn put(
     let Some(before) = before.filter(|_| if_version.is_none() || if_version == version) else {
         return Ok(PlanStored::VersionMismatch { version });
     };
-    if before.limits == *limits {
+    let billing = new.billing.after(before.billing.as_ref());
+    if before.limits == new.limits && before.billing == billing {
         return Ok(PlanStored::Unchanged(before));
     }
-    set(&mut tx, name, limits).await?;
+    set(&mut tx, name, &new.limits, billing.as_ref()).await?;
     let after = lock(&mut tx, name).await?.ok_or(StoreError::Contended)?;
     let act = Act::new(AuditAction::PlanPut, name);
-    let act = act.from(audit_value(&before.limits)).to(audit_value(limits));
+    let act = act.from(audit_value(&before)).to(audit_value(&after));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(PlanStored::Updated(after))
 }
 
 /// How a plan is, to the end of the transaction.
 async fn lock(tx: &mut PgConnection, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
-    let query = sqlx::query!(
-        r#"select name, limits::text as "limits!", version, created_at, updated_at from plan where name = $1 for no key update"#,
+    let query = sqlx::query_as!(
+        Row,
+        r#"select name, limits::text as "limits!", billing::text, version, created_at, updated_at from plan where name = $1 for no key update"#,
         name.as_str()
     );
     let row = named("plan.lock", query.fetch_optional(tx)).await?;
-    row.map(|row| {
-        let limits = limits_of(&row.limits)?;
-        let (version, created_at, updated_at) = (row.version, row.created_at, row.updated_at);
-        Ok(PlanRecord { name: name_of(row.name)?, version, limits, created_at, updated_at })
-    })
-    .transpose()
+    row.map(Row::record).transpose()
 }
 
 /// Stores a plan that is new; `None` where there is one of this name.
 async fn make(
     tx: &mut PgConnection,
     name: &PlanName,
-    limits: &PlanLimits,
+    new: &PutPlan,
 ) -> Result<Option<PlanRecord>, StoreError> {
+    let (limits, billing) = (new.limits, new.billing.after(None));
     let query = sqlx::query!(
-        r#"insert into plan (name, limits) values ($1, $2::text::jsonb) on conflict (name) do nothing
+        r#"insert into plan (name, limits, billing) values ($1, $2::text::jsonb, $3::text::jsonb) on conflict (name) do nothing
             returning version, created_at, updated_at"#,
         name.as_str(),
-        stored(limits)
+        stored(&limits),
+        billing.as_ref().map(|billing| json!(billing).to_string())
     );
     let row = named("plan.make", query.fetch_optional(tx)).await?;
     Ok(row.map(|row| PlanRecord {
         name: name.clone(),
         version: row.version,
-        limits: *limits,
+        limits,
+        billing,
         created_at: row.created_at,
         updated_at: row.updated_at,
     }))
@@ -218,11 +247,13 @@ async fn set(
     tx: &mut PgConnection,
     name: &PlanName,
     limits: &PlanLimits,
+    billing: Option<&Billing>,
 ) -> Result<(), StoreError> {
     let query = sqlx::query!(
-        "update plan set limits = limits || $2::text::jsonb, version = version + 1, updated_at = now() where name = $1",
+        "update plan set limits = limits || $2::text::jsonb, billing = $3::text::jsonb, version = version + 1, updated_at = now() where name = $1",
         name.as_str(),
-        stored(limits)
+        stored(limits),
+        billing.map(|billing| json!(billing).to_string())
     );
     named("plan.set", query.execute(tx)).await.map(|_| ())
 }
@@ -253,14 +284,18 @@ pub async fn delete(
         Err(error) if error.sqlstate().as_deref() == Some("23503") => return Ok(Deleted::InUse),
         Err(error) => return Err(error),
     }
-    let act = Act::new(AuditAction::PlanDelete, name).from(audit_value(&before.limits));
+    let act = Act::new(AuditAction::PlanDelete, name).from(audit_value(&before));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Deleted::Yes)
 }
 
 /// What the audit shows of a plan.
-fn audit_value(limits: &PlanLimits) -> Value {
-    json!(limits)
+fn audit_value(plan: &PlanRecord) -> Value {
+    let mut value = json!(plan.limits);
+    if let Some(billing) = &plan.billing {
+        value["billing"] = json!(billing);
+    }
+    value
 }
 
 /// The limits as the table holds them.

@@ -3,9 +3,9 @@
 use domain::plan::{LIMITS, LimitRange};
 use std::borrow::Cow;
 use utoipa::openapi::schema::{
-    AdditionalProperties, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, KnownFormat, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
 };
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 /// Limits of a plan, as they are sent.
@@ -14,7 +14,10 @@ pub struct PlanLimits;
 
 impl PartialSchema for PlanLimits {
     fn schema() -> RefOr<Schema> {
-        let object = with_limits(ObjectBuilder::new().description(Some("Limits of a plan.")));
+        let text = "Limits of a plan, and by which prices it is billed.";
+        let object = with_limits(ObjectBuilder::new().description(Some(text)));
+        let object =
+            object.property("billing", billing("As before where it is left out; null: by none."));
         let required = LIMITS.iter().filter(|limit| limit.required);
         required
             .fold(object, |object, limit| object.required(limit.name))
@@ -42,13 +45,17 @@ impl PartialSchema for Plan {
             .description(Some("Version, from 1; counts changes."));
         let object = object.property("version", version);
         let object = with_limits(object)
+            .property(
+                "billing",
+                billing("By which prices it is billed; null: what is used costs nothing."),
+            )
             .property("created_at", time("When it was created."))
             .property("updated_at", time("When it was last changed."));
         let limits = LIMITS.iter().map(|limit| limit.name);
         ["name", "version"]
             .into_iter()
             .chain(limits)
-            .chain(["created_at", "updated_at"])
+            .chain(["billing", "created_at", "updated_at"])
             .fold(object, ObjectBuilder::required)
             .into()
     }
@@ -58,6 +65,13 @@ impl ToSchema for Plan {
     fn name() -> Cow<'static, str> {
         "Plan".into()
     }
+}
+
+/// What may be null.
+fn billing(text: &str) -> RefOr<Schema> {
+    let null = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Null));
+    let given = Ref::from_schema_name(super::price::Billing::name());
+    OneOfBuilder::new().item(null).item(given).description(Some(text)).into()
 }
 
 fn with_limits(object: ObjectBuilder) -> ObjectBuilder {

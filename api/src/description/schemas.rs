@@ -2,7 +2,7 @@
 
 use super::{answers, explanation, headers, security};
 use crate::openapi::Content;
-use crate::openapi::{plan, words};
+use crate::openapi::{plan, price, words};
 use crate::routes::table::TABLE;
 use api_types as wire;
 use api_types::request as body;
@@ -197,6 +197,17 @@ fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<plan::PlanLimits>()
         .schema_from::<wire::DeletedPlan>()
         .schema_from::<plan::Plan>()
+        .schema_from::<price::Billing>()
+        .schema_from::<price::Included>()
+        .schema_from::<price::PriceBookPut>()
+        .schema_from::<price::PriceBook>()
+        .schema_from::<price::Prices>()
+        .schema_from::<price::Rates>()
+        .schema_from::<price::Each>()
+        .schema_from::<price::Discounts>()
+        .schema_from::<price::ToleranceBand>()
+        .schema_from::<price::VolumeStep>()
+        .schema_from::<wire::DeletedPriceBook>()
         .schema_from::<body::PoolPut>()
         .schema_from::<body::MaxExecutorPut>()
         .schema_from::<body::PoolGrantsPut>()

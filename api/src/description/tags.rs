@@ -3,7 +3,7 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 26] = [
+const TEXTS: [(&str, &str); 27] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage"),
     ("limits", "Limits of your plan and their use"),
@@ -23,6 +23,7 @@ const TEXTS: [(&str, &str); 26] = [
     ("tenant_key", "For operators: API keys of a tenant"),
     ("tenant_user", "For operators: users of a tenant"),
     ("plan", "For operators: plans"),
+    ("price_book", "For operators: price books"),
     ("pool", "For operators: pools of executors and their grants"),
     ("executor", "For operators: connected executors"),
     ("restore", "For operators: schedules that are held after a restore"),

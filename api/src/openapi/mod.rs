@@ -5,7 +5,7 @@
 mod doc;
 mod form;
 
-pub use api_types::openapi::{plan, words};
+pub use api_types::openapi::{plan, price, words};
 pub use doc::{
     AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH, PAGE, Param,
     SOME_PAGES_ARE_SHORT,

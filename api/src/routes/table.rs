@@ -120,7 +120,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 109] = routes! {
+pub static TABLE: [Endpoint; 113] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -213,6 +213,10 @@ pub static TABLE: [Endpoint; 109] = routes! {
     Get "/v1/admin/plans/{name}" "plan.get", Operator(Read), None, admin::plan::get => handle, DOC;
     Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;
     Delete "/v1/admin/plans/{name}" "plan.delete", Operator(Admin), Empty, admin::plan::delete => handle, DOC;
+    Get "/v1/admin/price-books" "price_book.list", Operator(Read), None, admin::price_book::list => handle, DOC;
+    Get "/v1/admin/price-books/{name}" "price_book.get", Operator(Read), None, admin::price_book::get => handle, DOC;
+    Put "/v1/admin/price-books/{name}" "price_book.put", Operator(Admin), Workflow, admin::price_book::put => handle, DOC;
+    Delete "/v1/admin/price-books/{name}" "price_book.delete", Operator(Admin), Empty, admin::price_book::delete => handle, DOC;
     Get "/v1/admin/pools" "pool.list", Operator(Read), None, admin::pool::list => handle, DOC;
     Get "/v1/admin/pools/{name}" "pool.get", Operator(Read), None, admin::pool::get => handle, DOC;
     Put "/v1/admin/pools/{name}" "pool.set", Operator(Admin), Small, admin::pool::put => handle, DOC;

@@ -17,8 +17,10 @@ mod operator_key_list;
 mod operator_key_revoke;
 mod operator_key_rotate;
 mod plan;
+mod plan_billing;
 mod plan_limits;
 mod pool;
+mod price_book;
 mod resume_after_restore;
 mod tenant_create;
 mod tenant_put;
@@ -50,6 +52,10 @@ pub use plan::{
 pub use pool::{
     PoolArguments, PoolPauseArguments, PoolSetArguments, delete as pool_delete, list as pool_list,
     pause as pool_pause, resume as pool_resume, set as pool_set,
+};
+pub use price_book::{
+    PriceBookArguments, PriceBookPutArguments, delete as price_book_delete, get as price_book_get,
+    list as price_book_list, put as price_book_put,
 };
 pub use resume_after_restore::{ResumeAfterRestoreArguments, run as resume_after_restore};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};

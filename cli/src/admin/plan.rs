@@ -1,5 +1,6 @@
 //! `berth admin plan list`, `create`, `set` and `delete`.
 
+use super::plan_billing::BillingArguments;
 use super::plan_limits::{LimitArguments, cells, heads};
 use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
@@ -7,6 +8,7 @@ use crate::output::{self, Format, Table};
 use client::Plan;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
+use domain::price::PutPlan;
 
 /// A plan and its limits. Omitted limits stay unchanged; in a new plan they are those of `default`.
 #[derive(Debug, clap::Args)]
@@ -18,6 +20,8 @@ pub struct PlanSetArguments {
     pub name: PlanName,
     #[command(flatten)]
     limits: LimitArguments,
+    #[command(flatten)]
+    billing: BillingArguments,
 }
 
 /// Which plan.
@@ -41,7 +45,8 @@ pub async fn list(connection: &Connection) -> Result<(), Failure> {
 pub async fn create(arguments: &PlanSetArguments, connection: &Connection) -> Result<(), Failure> {
     let name = &arguments.name;
     let limits = arguments.limits.over(&PlanLimits::default())?;
-    put(connection, name, limits, NEW).await?.ok_or_else(|| {
+    let billing = arguments.billing.over(None)?;
+    put(connection, name, PutPlan { limits, billing }, NEW).await?.ok_or_else(|| {
         Failure::failed(format!(
             "a plan named `{name}` already exists; change it with `berth admin plan set {name}`"
         ))
@@ -53,7 +58,8 @@ pub async fn set(arguments: &PlanSetArguments, connection: &Connection) -> Resul
     let name = &arguments.name;
     let plan = connection.client.plan(name).await.map_err(|error| operator_failure(&error))?;
     let limits = arguments.limits.over(&plan.limits)?;
-    put(connection, name, limits, plan.version).await?.ok_or_else(|| {
+    let billing = arguments.billing.over(plan.billing.as_ref())?;
+    put(connection, name, PutPlan { limits, billing }, plan.version).await?.ok_or_else(|| {
         Failure::failed(format!(
             "the plan `{name}` was changed meanwhile, and this change was not made; repeat the command"
         ))
@@ -82,18 +88,22 @@ const NEW: i64 = 0;
 async fn put(
     connection: &Connection,
     name: &PlanName,
-    limits: PlanLimits,
+    wanted: PutPlan,
     version: i64,
 ) -> Result<Option<()>, Failure> {
-    if let Err(wrong) = limits.check() {
+    if let Err(wrong) = wanted.limits.check() {
         let all: Vec<_> = wrong.iter().map(ToString::to_string).collect();
         return Err(Failure::usage(all.join("; ")));
     }
     let client = &connection.client;
-    let plan = match client.put_plan(name, &limits, Some(version)).await {
+    let plan = match client.put_plan(name, &wanted, Some(version)).await {
         Err(error) if error.api().is_some_and(|problem| problem.status == 412) => {
             let stored = client.plan(name).await.map_err(|error| operator_failure(&error))?;
-            if stored.limits != limits || stored.version != version + 1 {
+            let billing = wanted.billing.after(stored.billing.as_ref());
+            if stored.limits != wanted.limits
+                || stored.billing != billing
+                || stored.version != version + 1
+            {
                 return Ok(None);
             }
             stored
@@ -110,6 +120,6 @@ async fn put(
 fn table(plans: &[Plan]) -> String {
     let heads = heads();
     let mut table = Table::new(heads.each_ref().map(String::as_str));
-    plans.iter().for_each(|plan| table.row(cells(&plan.name, &plan.limits)));
+    plans.iter().for_each(|plan| table.row(cells(&plan.name, &plan.limits, plan.billing.as_ref())));
     table.take()
 }

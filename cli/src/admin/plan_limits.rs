@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use domain::id::PlanName;
 use domain::plan::{LIMITS, Limit, LimitRange, PlanLimits};
+use domain::price::Billing;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -77,16 +78,16 @@ fn read(limit: &Limit, text: &str) -> Result<Value, String> {
 }
 
 /// How many columns a table of plans has.
-pub const COLUMNS: usize = LIMITS.len() + 1;
+pub const COLUMNS: usize = LIMITS.len() + 2;
 
 /// The heads of the columns.
 pub fn heads() -> [String; COLUMNS] {
     let heads = LIMITS.iter().map(|limit| limit.name.replace('_', " ").to_uppercase());
-    in_columns("NAME".to_owned(), heads)
+    in_columns("NAME".to_owned(), heads.chain(["PRICE BOOK".to_owned()]))
 }
 
 /// A plan in these columns.
-pub fn cells(name: &PlanName, limits: &PlanLimits) -> [String; COLUMNS] {
+pub fn cells(name: &PlanName, limits: &PlanLimits, billing: Option<&Billing>) -> [String; COLUMNS] {
     let values = limits.values();
     let cell = |limit: &Limit| match (limit.range, values.get(limit.name)) {
         (LimitRange::Whole { zero: Some(_), .. }, Some(value)) if value == 0 => "-".to_owned(),
@@ -96,7 +97,8 @@ pub fn cells(name: &PlanName, limits: &PlanLimits) -> [String; COLUMNS] {
         }
         (_, value) => value.map(ToString::to_string).unwrap_or_default(),
     };
-    in_columns(name.to_string(), LIMITS.iter().map(cell))
+    let book = billing.map_or_else(|| "-".to_owned(), |billing| billing.price_book.to_string());
+    in_columns(name.to_string(), LIMITS.iter().map(cell).chain([book]))
 }
 
 fn in_columns(first: String, rest: impl Iterator<Item = String>) -> [String; COLUMNS] {
@@ -132,7 +134,7 @@ mod tests {
                 let limits = given(&[&flag, &value]).unwrap();
                 limits.check().unwrap();
                 let at = 1 + LIMITS.iter().position(|other| other == limit).unwrap();
-                let shown = &cells(&PlanName::default(), &limits)[at];
+                let shown = &cells(&PlanName::default(), &limits, None)[at];
                 let expected = if shown == "-" { "0" } else { shown };
                 assert_eq!(expected, value, "{flag}");
             }

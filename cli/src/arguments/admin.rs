@@ -4,10 +4,10 @@ use crate::admin::{
     self, AuditVerifyArguments, ExecutorListArguments, KeyCreateArguments, KeyListArguments,
     KeyRevokeArguments, KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
     OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolArguments,
-    PoolPauseArguments, PoolSetArguments, ResumeAfterRestoreArguments, TenantArguments,
-    TenantCreateArguments, TenantDeleteArguments, TenantListArguments, TenantPutArguments,
-    TenantSetPlanArguments, UserCreateArguments, UserListArguments, UserPutArguments,
-    UserRemoveArguments,
+    PoolPauseArguments, PoolSetArguments, PriceBookArguments, PriceBookPutArguments,
+    ResumeAfterRestoreArguments, TenantArguments, TenantCreateArguments, TenantDeleteArguments,
+    TenantListArguments, TenantPutArguments, TenantSetPlanArguments, UserCreateArguments,
+    UserListArguments, UserPutArguments, UserRemoveArguments,
 };
 use crate::customer::secret;
 use clap::Subcommand;
@@ -44,6 +44,12 @@ pub enum AdminCommand {
         after_help = "Examples:\n  berth admin plan list\n  berth admin plan set team --backlog 200000"
     )]
     Plan(PlanCommand),
+    /// Price books: what things cost.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth admin price-book put eur eur.yaml\n  berth admin plan set team --price-book eur"
+    )]
+    PriceBook(PriceBookCommand),
     /// API keys.
     #[command(
         subcommand,
@@ -129,6 +135,22 @@ pub enum PlanCommand {
     Set(PlanSetArguments),
     /// Delete a plan that no tenant uses.
     Delete(PlanDeleteArguments),
+}
+
+/// Commands for price books.
+#[derive(Debug, Subcommand)]
+pub enum PriceBookCommand {
+    /// List price books.
+    #[command(after_help = "Example:\n  berth admin price-book list")]
+    List,
+    /// Print a price book as it can be stored again.
+    #[command(after_help = "Example:\n  berth admin price-book get eur > eur.json")]
+    Get(PriceBookArguments),
+    /// Create or change a price book.
+    Put(PriceBookPutArguments),
+    /// Delete a price book that no plan has named.
+    #[command(after_help = "Example:\n  berth admin price-book delete eur")]
+    Delete(PriceBookArguments),
 }
 
 /// Commands for API keys.

@@ -26,7 +26,7 @@ use clap::{Parser, Subcommand};
 
 pub use admin::{
     AdminArguments, AdminCommand, AuditCommand, ExecutorCommand, KeyCommand, OperatorKeyCommand,
-    PlanCommand, PoolCommand, TenantCommand, UserCommand,
+    PlanCommand, PoolCommand, PriceBookCommand, TenantCommand, UserCommand,
 };
 pub use customer::{
     ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand, WorkflowCommand,

@@ -47,6 +47,8 @@ mod watch;
 mod who_am_i;
 pub mod workflow;
 
+pub(crate) use workflow::json_file;
+
 pub use apply::{ApplyArguments, ExportArguments, apply, export};
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use audit::{AuditArguments, run as audit};

@@ -168,6 +168,12 @@ pub enum AuditAction {
     /// A plan was deleted.
     #[strum(serialize = "plan.delete")]
     PlanDelete,
+    /// A price book was stored.
+    #[strum(serialize = "price_book.put")]
+    PriceBookPut,
+    /// A price book was deleted.
+    #[strum(serialize = "price_book.delete")]
+    PriceBookDelete,
     /// A pool was stored.
     #[strum(serialize = "pool.set")]
     PoolSet,
@@ -239,6 +245,7 @@ impl AuditAction {
             }
             Self::InstallationResume => TargetKind::Installation,
             Self::PlanPut | Self::PlanDelete => TargetKind::Plan,
+            Self::PriceBookPut | Self::PriceBookDelete => TargetKind::PriceBook,
             Self::PoolSet | Self::PoolDelete | Self::PoolPause | Self::PoolResume => {
                 TargetKind::Pool
             }
@@ -296,6 +303,8 @@ pub enum TargetKind {
     Installation,
     /// A plan.
     Plan,
+    /// A price book.
+    PriceBook,
     /// A pool.
     Pool,
 }

@@ -61,11 +61,10 @@ impl Prices {
         half_even(scaled, SHARED * HOUR_MS * 100 * 100)
     }
 
-    /// What an attempt costs with the price of its task, which the first attempt bears.
+    /// What a task costs, which its first attempt bears.
     #[must_use]
-    pub fn cost_of(&self, attempt: u32, used: &Use) -> Micros {
-        let task = if attempt == 1 { self.each.task } else { 0 };
-        self.cost(used) + Micros(task)
+    pub fn task_cost(&self, attempt: u32) -> Micros {
+        Micros(if attempt == 1 { self.each.task } else { 0 })
     }
 }
 

@@ -6,7 +6,10 @@
 
 mod book;
 mod cost;
+mod history;
 mod month;
+mod put_plan;
+mod rollup;
 mod rounding;
 
 pub use book::{
@@ -14,7 +17,10 @@ pub use book::{
     PriceBook, Prices, Rates, ToleranceBand, VolumeStep,
 };
 pub use cost::Use;
+pub use history::{BookPrices, PriceHistory};
 pub use month::{Bill, Billing, Counted, Included, Month};
+pub use put_plan::{PutBilling, PutPlan};
+pub use rollup::{Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, Rollup, RollupKey, quarter};
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;

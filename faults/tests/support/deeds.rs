@@ -167,6 +167,7 @@ fn tasks(point: &Point) -> anyhow::Result<Vec<(Value, &'static str)>> {
         | Operation::Reap
         | Operation::Release
         | Operation::Workflow
+        | Operation::Count
         | Operation::Fire
         | Operation::Start => {
             let noop = json!({"run": {"noop": {}}});

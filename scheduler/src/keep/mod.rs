@@ -2,6 +2,7 @@
 //! cancels tasks of deleted pools.
 
 mod seal;
+mod usage;
 
 use crate::metrics::{MOVED, STRAYS};
 use runtime::config::LimitsConfig;
@@ -13,6 +14,7 @@ use store::{
     StoreError, attempt_end, event, idempotency, key, load, output, partition, session, workflow,
 };
 use tracing::info;
+pub(crate) use usage::usage_tick;
 
 /// Rows per delete statement; keeps locks short.
 const PURGE_BATCH: i64 = 5000;

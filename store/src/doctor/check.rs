@@ -60,6 +60,8 @@ pub enum Check {
     AttemptWithoutTask,
     /// What is not charged costs nothing, and what is charged no more than the lease lasted.
     UsageWrong,
+    /// What was counted as used is the sum of its attempts, at their prices.
+    UsageCountedWrong,
     /// Each task ends once.
     TaskEndedTwice,
     /// No schedule's due time is long past without an outcome.
@@ -146,7 +148,10 @@ impl Check {
             Self::CapacityExceeded | Self::PortsOverlap => {
                 "drain the executor named (SIGTERM): it comes back with nothing granted; and report it"
             }
-            Self::AttemptsMissing | Self::AttemptWithoutTask | Self::UsageWrong => {
+            Self::AttemptsMissing
+            | Self::AttemptWithoutTask
+            | Self::UsageWrong
+            | Self::UsageCountedWrong => {
                 "bills made of these rows are wrong: keep them, and report it"
             }
             Self::TaskEndedTwice => "keep both rows, and report it",

@@ -15,6 +15,7 @@ mod fires;
 mod leases;
 mod options;
 mod owners;
+mod rollup;
 mod run;
 mod tasks;
 

@@ -8,7 +8,7 @@ use super::options::DoctorOptions;
 use super::tasks::Unplaceable;
 use super::{
     Check, CheckOutcome, CheckResult, Finding, attempts, capacity, clock, database, executors,
-    fires, leases, owners, tasks,
+    fires, leases, owners, rollup, tasks,
 };
 use crate::StoreError;
 use crate::statement::patient;
@@ -36,6 +36,7 @@ enum Group {
     Capacity,
     Attempts,
     Usage,
+    Counted,
     Schedules,
     Fires,
     Owners,
@@ -47,7 +48,7 @@ enum Group {
 
 impl Group {
     /// Live rows first: a failure there is urgent.
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Waiting,
         Self::Stalled,
         Self::Quarantined,
@@ -63,6 +64,7 @@ impl Group {
         Self::Bloat,
         Self::Attempts,
         Self::Usage,
+        Self::Counted,
         Self::Fires,
         Self::Unwoken,
     ];
@@ -79,6 +81,7 @@ impl Group {
             Self::Capacity => &capacity::CHECKS,
             Self::Attempts => &attempts::CHECKS,
             Self::Usage => &attempts::USAGE,
+            Self::Counted => &rollup::CHECKS,
             Self::Schedules => &fires::SCHEDULES,
             Self::Fires => &fires::FIRES,
             Self::Owners => &owners::CHECKS,
@@ -105,6 +108,7 @@ impl Group {
             Self::Capacity => capacity::check(tx).await,
             Self::Attempts => attempts::check(tx, options).await,
             Self::Usage => attempts::usage(tx, options).await,
+            Self::Counted => rollup::check(tx, options).await,
             Self::Schedules => fires::schedules(tx, options).await,
             Self::Fires => fires::check(tx, options).await,
             Self::Owners => owners::check(tx, options).await,

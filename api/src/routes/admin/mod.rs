@@ -5,6 +5,7 @@ pub mod operator;
 pub mod operator_key;
 pub mod plan;
 pub mod pool;
+pub mod price_book;
 pub mod restore;
 pub mod tenant;
 pub mod tenant_key;

@@ -30,7 +30,7 @@ pub(super) fn is_file(name: &str) -> bool {
 }
 
 /// The file as JSON. `-` is standard input.
-pub(super) fn json(file: &str) -> Result<RawJson, Failure> {
+pub(crate) fn json(file: &str) -> Result<RawJson, Failure> {
     let (value, name) = (value(file)?, shown(file));
     let text = serde_json::to_string(&value).ok();
     let json = text.as_deref().and_then(RawJson::parse);

@@ -23,6 +23,7 @@ pub use cancel::{CancelArguments, run as cancel};
 pub use check::{CheckArguments, run as check};
 pub use delete::{DeleteArguments, run as delete};
 pub(super) use file::documents;
+pub(crate) use file::json as json_file;
 pub use get::{GetArguments, run as get};
 pub use graph::{GraphArguments, run as graph};
 pub use list::{ListArguments, run as list};

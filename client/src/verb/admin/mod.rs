@@ -4,6 +4,7 @@ mod executors;
 mod operator_keys;
 mod plans;
 mod pools;
+mod price_books;
 mod restore;
 mod tenant_keys;
 mod tenant_users;

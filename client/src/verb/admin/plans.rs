@@ -3,7 +3,7 @@
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, DeletedPlan, Page, Plan};
 use domain::id::PlanName;
-use domain::plan::PlanLimits;
+use domain::price::PutPlan;
 
 const PATH: &str = "v1/admin/plans";
 
@@ -27,14 +27,14 @@ impl Client {
     /// Stores a plan: with `if_version` only in that version, with 0 only if it is new.
     ///
     /// # Errors
-    /// Limits out of their ranges; 412 for another version; no response.
+    /// Limits out of their ranges, an unknown price book; 412 for another version; no response.
     pub async fn put_plan(
         &self,
         name: &PlanName,
-        limits: &PlanLimits,
+        plan: &PutPlan,
         if_version: Option<i64>,
     ) -> Result<ApiResponse<Plan>, ClientError> {
-        self.send(Call::put(of(name)).json(to_json(limits)?).if_version(if_version)).await
+        self.send(Call::put(of(name)).json(to_json(plan)?).if_version(if_version)).await
     }
 
     /// Deletes a plan without tenants: with `if_version` only in that version.

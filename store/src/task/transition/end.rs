@@ -53,13 +53,13 @@ macro_rules! end_tasks {
             $(+ ", ended_attempt as (
                 insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib,
                     disk_mib, iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
-                    stdout_bytes, stderr_bytes)
+                    stdout_bytes, stderr_bytes, tolerance_ms, flexible)
                 select tenant_id, id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
                     coalesce((called).session, session_id), placed_at, greatest(now(), placed_at),
                     case when charged then greatest(0, least(coalesce((called).ran_ms, ran_ms),
                         (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
                     coalesce((called).exit_code, exit_code), signal, reason, coalesce((called).stdout, stdout),
-                    coalesce((called).stderr, stderr)
+                    coalesce((called).stderr, stderr), (extract(epoch from start_deadline - run_at) * 1000)::bigint, flexible
                 from " + $leases + "
             )")?
             $(+ ", result as (

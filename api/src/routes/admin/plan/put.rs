@@ -8,13 +8,14 @@ use crate::problem::{Code, FieldError, Problem};
 use crate::request::{json as body, wanted_version};
 use actix_web::http::StatusCode;
 use api_types::Plan;
-use domain::plan::PlanLimits;
+use domain::price::{PutBilling, PutPlan};
 use store::plan::PlanStored;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a plan",
-    description: "All limits must be given. A change takes effect within two seconds; tenants keep what they have.",
+    description: "All limits must be given. A change takes effect within two seconds; tenants keep what they have. \
+                  Attempts that are placed from then on are billed by `billing`.",
     headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("PlanLimits"),
     answers: &[
@@ -34,17 +35,34 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<Plan>, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
-    let limits: PlanLimits = body::parse(&call.body)?;
-    limits.check().map_err(|wrong| {
-        let at = |wrong: domain::plan::LimitError| FieldError {
-            pointer: format!("/{}", wrong.limit),
-            detail: format!("must be {}", wrong.range),
-        };
-        Problem::with_errors(Code::ValidationFailed, wrong.into_iter().map(at).collect())
-    })?;
-    match store::plan::put(&call.state.admin, &name, if_version, &limits, call.by()).await? {
+    let plan: PutPlan = body::parse(&call.body)?;
+    let wrong = problems(&plan);
+    if !wrong.is_empty() {
+        return Err(Problem::with_errors(Code::ValidationFailed, wrong));
+    }
+    match store::plan::put(&call.state.admin, &name, if_version, plan, call.by()).await? {
         PlanStored::Created(plan) => Ok(shown(StatusCode::CREATED, plan)),
         PlanStored::Updated(plan) | PlanStored::Unchanged(plan) => Ok(shown(StatusCode::OK, plan)),
+        PlanStored::NoPriceBook => {
+            let detail =
+                "There is no price book of this name; list them with GET /v1/admin/price-books.";
+            Err(Problem::at(Code::ValidationFailed, "/billing/price_book", detail))
+        }
         PlanStored::VersionMismatch { version } => Err(mismatch(version)),
     }
+}
+
+fn problems(plan: &PutPlan) -> Vec<FieldError> {
+    let limits = plan.limits.check().err().into_iter().flatten().map(|wrong| FieldError {
+        pointer: format!("/{}", wrong.limit),
+        detail: format!("must be {}", wrong.range),
+    });
+    let billing = match &plan.billing {
+        PutBilling::Is(Some(billing)) => billing.problems(),
+        PutBilling::Is(None) | PutBilling::Kept => Vec::new(),
+    };
+    let billing = billing
+        .into_iter()
+        .map(|(pointer, detail)| FieldError { pointer: format!("/billing{pointer}"), detail });
+    limits.chain(billing).collect()
 }

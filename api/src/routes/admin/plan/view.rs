@@ -10,8 +10,8 @@ use store::plan::PlanRecord;
 
 /// The plan of a record.
 pub(super) fn plan(plan: PlanRecord) -> Plan {
-    let PlanRecord { name, version, limits, created_at, updated_at, .. } = plan;
-    Plan { name, version, limits, created_at, updated_at }
+    let PlanRecord { name, version, limits, billing, created_at, updated_at } = plan;
+    Plan { name, version, limits, billing, created_at, updated_at }
 }
 
 /// Shows a plan, with its version as `ETag`.

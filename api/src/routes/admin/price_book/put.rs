@@ -1,0 +1,59 @@
+//! `PUT /v1/admin/price-books/{name}`: a price book, new or as it is from now on.
+
+use super::view::{mismatch, name_of, shown};
+use crate::answer::Answer;
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
+use crate::problem::{Code, FieldError, Problem};
+use crate::request::{json as body, wanted_version};
+use actix_web::http::StatusCode;
+use api_types::PriceBook;
+use store::price_book::PriceBookStored;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Store a price book",
+    description: "The whole book, with all its dated prices. Prices that are in effect stay as they are; what is added begins later. \
+                  What was used keeps its price.",
+    headers: &[IF_MATCH, IF_NONE_MATCH],
+    request: Some("PriceBookPut"),
+    answers: &[
+        AnswerDoc { status: 201, text: "The new price book", content: Content::Json("PriceBook") },
+        AnswerDoc {
+            status: 200,
+            text: "Changed, or unchanged",
+            content: Content::Json("PriceBook"),
+        },
+    ],
+    answer_headers: &[AnswerHeader::ETag],
+    problems: &[Code::VersionMismatch],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with it, or would change prices that are in effect; `version_mismatch`; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<Answer<PriceBook>, Problem> {
+    call.query()?.finish()?;
+    let name = name_of(&call)?;
+    let if_version = wanted_version(call.request.headers())?;
+    let book: domain::price::PriceBook = body::parse(&call.body)?;
+    let wrong = book.problems();
+    if !wrong.is_empty() {
+        return Err(invalid(wrong));
+    }
+    match store::price_book::put(&call.state.admin, &name, if_version, &book, call.by()).await? {
+        PriceBookStored::Created(book) => Ok(shown(StatusCode::CREATED, book)),
+        PriceBookStored::Updated(book) | PriceBookStored::Unchanged(book) => {
+            Ok(shown(StatusCode::OK, book))
+        }
+        PriceBookStored::Alters(altered) => Err(invalid(altered)),
+        PriceBookStored::VersionMismatch { version } => Err(mismatch(version)),
+    }
+}
+
+fn invalid(problems: Vec<(String, String)>) -> Problem {
+    let at = |(pointer, detail)| FieldError { pointer, detail };
+    Problem::with_errors(Code::ValidationFailed, problems.into_iter().map(at).collect())
+}

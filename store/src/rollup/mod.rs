@@ -1,0 +1,144 @@
+//! What was used, added up by quarter of an hour and priced, from the attempts.
+//!
+//! Each attempt is counted by the transaction that wrote it. One scheduler at a time counts: it locks the row of the consumer `usage` in
+//! `event_cursor`, reads the attempts of the transactions from there to the oldest that is open, and moves the row in the transaction that
+//! also writes the sums. So each attempt is counted once, however late it commits and whatever is killed.
+//!
+//! What was there before the first count is read day by day. Then `seq` is the day that comes next, counted from 1970 and from 1, and
+//! `txid` the transaction before which it was written; -1 stands for all.
+
+mod history;
+mod read;
+mod write;
+
+use crate::StoreError;
+use crate::connect::{ApiDb, SchedulerDb};
+use crate::event::Cursor;
+use crate::statement::named;
+use chrono::{Datelike, NaiveDate};
+use domain::time::Timestamp;
+use read::Span;
+use sqlx::PgConnection;
+use std::time::Duration;
+
+/// Its row in `event_cursor`.
+const CONSUMER: &str = "usage";
+/// Every day is counted.
+const ALL_DAYS: i64 = -1;
+
+/// What one transaction counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Attempts.
+    pub attempts: usize,
+    /// The day that was counted, where it was one of before the first count.
+    pub day: Option<NaiveDate>,
+}
+
+/// Counts what ended since the last count, or the next day of what was there before the first; nothing while another scheduler counts.
+///
+/// # Errors
+/// When the database cannot answer, or holds prices that cannot be read. Repeating it counts nothing twice.
+pub async fn count(db: &SchedulerDb) -> Result<Counted, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let Some(cursor) = Cursor::lock(&mut tx, CONSUMER).await? else {
+        return Ok(Counted::default());
+    };
+    let now = standing(&mut tx).await?;
+    let (span, next) = match cursor {
+        Cursor { seq: ALL_DAYS, txid } => (
+            Span::Since { txid, before: now.oldest_open },
+            Cursor { txid: now.oldest_open, seq: ALL_DAYS },
+        ),
+        Cursor { seq, txid } => {
+            let fresh = seq == 0;
+            let (day, before) =
+                if fresh { (number_of(now.first_day), now.oldest_open) } else { (seq, txid) };
+            // A day more, for attempts that end a moment after their transaction began.
+            let seq = if day > number_of(now.today) { ALL_DAYS } else { day + 1 };
+            (Span::Day { day: date_of(day), before }, Cursor { txid: before, seq })
+        }
+    };
+    let rollup = read::rollup(db, &mut tx, span).await?;
+    write::write(&mut tx, rollup.rows).await?;
+    next.store(&mut tx, CONSUMER).await?;
+    named("commit", tx.commit()).await?;
+    let day = match span {
+        Span::Day { day, .. } => Some(day),
+        Span::Since { .. } => None,
+    };
+    Ok(Counted { attempts: rollup.attempts, day })
+}
+
+/// Days from 1970, from 1.
+fn number_of(day: NaiveDate) -> i64 {
+    (day.num_days_from_ce() - NaiveDate::default().num_days_from_ce() + 1).into()
+}
+
+fn date_of(number: i64) -> NaiveDate {
+    let days = u64::try_from(number.saturating_sub(1)).unwrap_or_default();
+    NaiveDate::default().checked_add_days(chrono::Days::new(days)).unwrap_or(NaiveDate::MAX)
+}
+
+/// Where the database stands.
+struct Standing {
+    /// All transactions before this have ended.
+    oldest_open: i64,
+    /// UTC.
+    today: NaiveDate,
+    /// The first day of which attempts may be kept.
+    first_day: NaiveDate,
+}
+
+async fn standing(tx: &mut PgConnection) -> Result<Standing, StoreError> {
+    let query = sqlx::query_as!(
+        Standing,
+        r#"select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldest_open!",
+                (now() at time zone 'UTC')::date as "today!",
+                least((now() at time zone 'UTC')::date,
+                    (select min(to_date(right(c.relname, 8), 'YYYYMMDD')) from pg_inherits i join pg_class c on c.oid = i.inhrelid
+                        where i.inhparent = 'public.attempt'::regclass and c.relname ~ '_[0-9]{8}$')) as "first_day!""#
+    );
+    let standing = named("rollup.standing", query.fetch_all(tx)).await?.pop();
+    standing.ok_or(StoreError::Database(sqlx::Error::RowNotFound))
+}
+
+/// Up to when all that ended is counted, as the api sees it; `None` before what was there at first is counted.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn counted_until(db: &ApiDb) -> Result<Option<Timestamp>, StoreError> {
+    let query = sqlx::query_scalar!(
+        "select at from event_cursor where consumer = $1 and seq = $2",
+        CONSUMER,
+        ALL_DAYS
+    );
+    named("rollup.counted_until", query.fetch_optional(db.pool())).await
+}
+
+/// How long ago the last count was.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn lag(db: &SchedulerDb) -> Result<Option<Duration>, StoreError> {
+    let query = sqlx::query_scalar!(
+        r#"select extract(epoch from clock_timestamp() - at)::float8 as "lag!" from event_cursor where consumer = $1"#,
+        CONSUMER
+    );
+    let lag = named("rollup.lag", query.fetch_optional(db.pool())).await?;
+    Ok(lag.map(|seconds| Duration::from_secs_f64(seconds.max(0.0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_numbered_from_1970() {
+        assert_eq!(number_of(NaiveDate::default()), 1);
+        for day in ["1970-01-01", "2024-02-29", "2030-12-31"] {
+            let day: NaiveDate = day.parse().unwrap();
+            assert_eq!(date_of(number_of(day)), day);
+        }
+    }
+}
