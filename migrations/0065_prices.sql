@@ -142,6 +142,25 @@ begin
     grant select on public.event_cursor to berth_api;
     commit;
 
+    -- As in 0048; what is no limit stays out of them.
+    create or replace function public.berth_plan_limits() returns trigger
+        language plpgsql set search_path = pg_catalog, public, pg_temp
+    as $f$
+    declare
+        others constant text[] := array['name', 'version', 'limits', 'billing', 'price_book', 'created_at', 'updated_at'];
+    begin
+        if new.limits is not null and (tg_op = 'INSERT' or new.limits is distinct from old.limits) then
+            new := jsonb_populate_record(new, new.limits - others);
+        end if;
+        new.limits := coalesce(new.limits, '{}') || (to_jsonb(new) - others);
+        if tg_op = 'UPDATE' and old.limits is not null and new.version = old.version and new.limits is distinct from old.limits then
+            new.version := old.version + 1;
+        end if;
+        return new;
+    end
+    $f$;
+    commit;
+
     foreach part slice 1 in array additions loop
         for tried in 1..120 loop
             begin

@@ -91,7 +91,7 @@ const fn kills_only(name: &'static str, of: Operation) -> Point {
 }
 
 /// All points, in the order of a task's life.
-pub const POINTS: [Point; 30] = [
+pub const POINTS: [Point; 32] = [
     point("api.submit.before_insert", Operation::Submit),
     point("api.submit.after_commit", Operation::Submit),
     point("scheduler.fire.before_commit", Operation::Fire),

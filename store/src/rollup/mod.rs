@@ -15,7 +15,7 @@ use crate::StoreError;
 use crate::connect::{ApiDb, SchedulerDb};
 use crate::event::Cursor;
 use crate::statement::named;
-use chrono::{Datelike, NaiveDate};
+use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta};
 use domain::time::Timestamp;
 use read::Span;
 use sqlx::PgConnection;
@@ -45,29 +45,36 @@ pub async fn count(db: &SchedulerDb) -> Result<Counted, StoreError> {
         return Ok(Counted::default());
     };
     let now = standing(&mut tx).await?;
-    let (span, next) = match cursor {
-        Cursor { seq: ALL_DAYS, txid } => (
-            Span::Since { txid, before: now.oldest_open },
-            Cursor { txid: now.oldest_open, seq: ALL_DAYS },
-        ),
+    let (day, span, next) = match cursor {
+        Cursor { seq: ALL_DAYS, txid } => {
+            let next = Cursor { txid: now.oldest_open, seq: ALL_DAYS };
+            // A transaction began at most a day before the count that it was too late for.
+            let ended_from = now.counted_at - TimeDelta::days(1);
+            let (txid_from, txid_until) = (Some(txid), next.txid);
+            (
+                None,
+                Span { ended_from, ended_until: Timestamp::MAX_UTC, txid_from, txid_until },
+                next,
+            )
+        }
         Cursor { seq, txid } => {
             let fresh = seq == 0;
             let (day, before) =
                 if fresh { (number_of(now.first_day), now.oldest_open) } else { (seq, txid) };
             // A day more, for attempts that end a moment after their transaction began.
             let seq = if day > number_of(now.today) { ALL_DAYS } else { day + 1 };
-            (Span::Day { day: date_of(day), before }, Cursor { txid: before, seq })
+            // With what there may be of days before the first.
+            let ended_from = if fresh { Timestamp::UNIX_EPOCH } else { start_of(day) };
+            let ended_until = start_of(day + 1);
+            let span = Span { ended_from, ended_until, txid_from: None, txid_until: before };
+            (Some(date_of(day)), span, Cursor { txid: before, seq })
         }
     };
-    let rollup = read::rollup(db, &mut tx, span).await?;
-    write::write(&mut tx, rollup.rows).await?;
+    let read = read::rollup(db, &mut tx, span).await?;
+    write::write(&mut tx, read.rows).await?;
     next.store(&mut tx, CONSUMER).await?;
     named("commit", tx.commit()).await?;
-    let day = match span {
-        Span::Day { day, .. } => Some(day),
-        Span::Since { .. } => None,
-    };
-    Ok(Counted { attempts: rollup.attempts, day })
+    Ok(Counted { attempts: read.attempts, day })
 }
 
 /// Days from 1970, from 1.
@@ -80,8 +87,15 @@ fn date_of(number: i64) -> NaiveDate {
     NaiveDate::default().checked_add_days(chrono::Days::new(days)).unwrap_or(NaiveDate::MAX)
 }
 
+/// When a day begins.
+fn start_of(number: i64) -> Timestamp {
+    date_of(number).and_time(NaiveTime::MIN).and_utc()
+}
+
 /// Where the database stands.
 struct Standing {
+    /// When attempts were counted last.
+    counted_at: Timestamp,
     /// All transactions before this have ended.
     oldest_open: i64,
     /// UTC.
@@ -93,11 +107,12 @@ struct Standing {
 async fn standing(tx: &mut PgConnection) -> Result<Standing, StoreError> {
     let query = sqlx::query_as!(
         Standing,
-        r#"select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldest_open!",
+        r#"select (select c.at from event_cursor c where c.consumer = $1) as "counted_at!", pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldest_open!",
                 (now() at time zone 'UTC')::date as "today!",
                 least((now() at time zone 'UTC')::date,
                     (select min(to_date(right(c.relname, 8), 'YYYYMMDD')) from pg_inherits i join pg_class c on c.oid = i.inhrelid
-                        where i.inhparent = 'public.attempt'::regclass and c.relname ~ '_[0-9]{8}$')) as "first_day!""#
+                        where i.inhparent = 'public.attempt'::regclass and c.relname ~ '_[0-9]{8}$')) as "first_day!""#,
+        CONSUMER
     );
     let standing = named("rollup.standing", query.fetch_all(tx)).await?.pop();
     standing.ok_or(StoreError::Database(sqlx::Error::RowNotFound))

@@ -5,7 +5,6 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, patient};
 use crate::task::spec::labels;
-use chrono::NaiveDate;
 use domain::id::{ScheduleId, TenantId};
 use domain::price::{EndedAttempt, Rollup, Use};
 use domain::resources::Resources;
@@ -17,13 +16,16 @@ use uuid::Uuid;
 /// Attempts that are priced at once.
 const CHUNK: usize = 5000;
 
-/// Which attempts.
+/// Which attempts: by when they ended, and by the transactions that wrote them.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Span {
-    /// Of transactions from one to before another.
-    Since { txid: i64, before: i64 },
-    /// That ended on a day, of transactions before one.
-    Day { day: NaiveDate, before: i64 },
+pub(super) struct Span {
+    pub(super) ended_from: Timestamp,
+    /// Excluded.
+    pub(super) ended_until: Timestamp,
+    /// `None`: of any transaction, or of none.
+    pub(super) txid_from: Option<i64>,
+    /// Excluded.
+    pub(super) txid_until: i64,
 }
 
 /// What was read.
@@ -52,71 +54,50 @@ struct Row {
     labels: Option<String>,
 }
 
-/// The attempts of a span, which `$where` picks, with what their tasks were given.
-macro_rules! attempts {
-    ($where:literal, $($argument:expr),+) => {
-        sqlx::query_as!(
-            Row,
-            r#"select a.tenant_id as "tenant_id!", a.attempt as "attempt!", a.charged as "charged!", a.tier::text, a.cpu_millis as "cpu_millis!",
-                    a.memory_mib as "memory_mib!", a.disk_mib as "disk_mib!", a.iops as "iops!", a.ports as "ports!",
-                    a.placed_at as "placed_at!", a.ended_at as "ended_at!", a.usage_ms as "usage_ms!",
-                    coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
-                    s.schedule_id as "schedule_id?", r.workflow as "workflow?", s.labels as "labels?"
-                from attempt a
-                left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.labels::text as labels from task_spec f
-                    where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on true
-                left join lateral (select w.workflow from workflow_run w
-                    where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
-                where "# + $where,
-            $($argument),+
-        )
-    };
-}
-
 /// Adds up the attempts of a span.
 pub(super) async fn rollup(
     db: &SchedulerDb,
     tx: &mut PgConnection,
     span: Span,
 ) -> Result<Read, StoreError> {
-    // Attempts of a transaction are found by a bitmap; and all of a day by reading it. The plan depends on how many they are.
+    // Attempts of a transaction are found by a bitmap, and all of a day by reading it: with the values known, each is planned for itself.
     let query = sqlx::query_scalar!(
         "select set_config('enable_bitmapscan', 'on', true) || set_config('enable_seqscan', $1, true)
             || set_config('plan_cache_mode', 'force_custom_plan', true) || set_config('statement_timeout', '10min', true)",
-        if matches!(span, Span::Day { .. }) { "on" } else { "off" }
+        if span.txid_from.is_none() { "on" } else { "off" }
     );
     named("rollup.plan", query.fetch_one(&mut *tx)).await?;
     let mut known = Known::read(db).await?;
     let mut read = Read { attempts: 0, rows: Rollup::default() };
+    let query = sqlx::query_as!(
+        Row,
+        r#"select a.tenant_id as "tenant_id!", a.attempt as "attempt!", a.charged as "charged!", a.tier::text, a.cpu_millis as "cpu_millis!",
+                a.memory_mib as "memory_mib!", a.disk_mib as "disk_mib!", a.iops as "iops!", a.ports as "ports!",
+                a.placed_at as "placed_at!", a.ended_at as "ended_at!", a.usage_ms as "usage_ms!",
+                coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
+                s.schedule_id as "schedule_id?", r.workflow as "workflow?", s.labels as "labels?"
+            from attempt a
+            left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.labels::text as labels from task_spec f
+                where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on true
+            left join lateral (select w.workflow from workflow_run w
+                where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
+            where a.ended_at >= $1 and a.ended_at < $2 and ($3::bigint is null or a.txid >= $3)
+                and (a.txid < $4 or ($3::bigint is null and a.txid is null))"#,
+        span.ended_from,
+        span.ended_until,
+        span.txid_from,
+        span.txid_until
+    );
     let counted = async {
-        let rows = match span {
-            // A transaction began at most a day before the count that it was too late for.
-            Span::Since { txid, before } => attempts!(
-                "a.txid >= $1 and a.txid < $2
-                    and a.ended_at > (select c.at - interval '1 day' from event_cursor c where c.consumer = $3)",
-                txid,
-                before,
-                super::CONSUMER
-            )
-            .fetch(tx),
-            Span::Day { day, before } => attempts!(
-                "a.ended_at >= $1::date::timestamp at time zone 'UTC' and a.ended_at < ($1::date + 1)::timestamp at time zone 'UTC'
-                    and (a.txid is null or a.txid < $2)",
-                day,
-                before
-            )
-            .fetch(tx),
-        };
-        let mut chunks = rows.try_chunks(CHUNK);
-        loop {
-            let chunk = chunks.try_next().await.map_err(|error| error.1)?;
-            let Some(chunk) = chunk else { return Ok(None) };
+        let mut chunks = query.fetch(tx).try_chunks(CHUNK);
+        while let Some(chunk) = chunks.try_next().await.map_err(|error| error.1)? {
             if let Err(error) = known.know(chunk.iter().map(|row| TenantId(row.tenant_id))).await {
                 return Ok(Some(error));
             }
             read.attempts += chunk.len();
             chunk.into_iter().for_each(|row| read.rows.add(&known.history, attempt(row)));
         }
+        Ok(None)
     };
     match patient("rollup.read", counted).await? {
         Some(error) => Err(error),

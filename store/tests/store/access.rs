@@ -115,6 +115,7 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "audit",
                 "audit_seal",
                 "audit_head",
+                "tenant_plan",
             ]
         }
         "berth_rm" => vec![
@@ -128,7 +129,15 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
             "event_consumer",
         ],
         "berth_admin" => {
-            vec!["tenant", "tenant_past_state", "api_key", "audit", "audit_seal", "audit_head"]
+            vec![
+                "tenant",
+                "tenant_past_state",
+                "tenant_plan",
+                "api_key",
+                "audit",
+                "audit_seal",
+                "audit_head",
+            ]
         }
         _ => vec![],
     };

@@ -1,0 +1,303 @@
+//! What ended is counted once, at the price that held, whatever commits late and whoever counts.
+
+use crate::support::{World, config, ended, labels, new_task};
+use chrono::NaiveDate;
+use domain::audit::By;
+use domain::id::{NodeId, TenantId};
+use domain::plan::PlanLimits;
+use domain::price::{Billing, Included, MOST_VALUES, PutBilling, PutPlan};
+use domain::resources::Tier;
+use domain::task::Event;
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use store::doctor::{Check, CheckOutcome, DoctorDb, DoctorOptions, run_checks};
+use store::task::submit::NewTask;
+use store::task::transition;
+use store::tenant::{self, TenantChange};
+use store::{plan, price_book, rollup};
+use testkit::poll;
+
+/// A plan with prices in which nothing is round: rates, two bands of tolerance, and a price a task.
+async fn priced(world: &World, tenant: TenantId) {
+    let of = |from: &str, cpu: i64| {
+        json!({ "effective_from": from, "each": { "task": 3 },
+            "rates": { "cpu_core": cpu, "memory_gib": 7_777, "disk_gib": 123, "thousand_iops": 999, "port": 11 },
+            "tiers": { "premium": { "cpu_core": 33_333 } },
+            "discounts": { "flexible_percent": 33, "tolerance": [{ "at_least_s": 60, "percent": 7 }, { "at_least_s": 3600, "percent": 41 }] } })
+    };
+    let book = json!({ "currency": "EUR", "prices": [of("2020-01-01T00:00:00Z", 41_000), of("2024-05-05T05:05:05Z", 59_999)] });
+    let (eur, book) = ("eur".parse().unwrap(), serde_json::from_value(book).unwrap());
+    price_book::put(&world.admin, &eur, None, &book, By::SYSTEM).await.unwrap();
+    let billing = Billing { price_book: eur, included: Included::default(), minimum: 0 };
+    let new = PutPlan { limits: PlanLimits::default(), billing: PutBilling::Is(Some(billing)) };
+    let team: domain::id::PlanName = "team".parse().unwrap();
+    plan::put(&world.admin, &team, None, new, By::SYSTEM).await.unwrap();
+    let change = TenantChange { plan: Some(team), weight: None };
+    tenant::change(&world.admin, tenant, &change, By::SYSTEM).await.unwrap();
+}
+
+/// Counts until all is counted that has committed; how many attempts. Whoever has a transaction open in this Postgres is waited for.
+async fn count(world: &World) -> usize {
+    let written = world.number("select pg_current_xact_id()::text::bigint").await;
+    let all = AtomicUsize::new(0);
+    let caught_up = async || {
+        all.fetch_add(rollup::count(&world.scheduler).await.unwrap().attempts, Ordering::Relaxed);
+        let cursor =
+            "select count(*) from event_cursor where consumer = 'usage' and seq = -1 and txid > ";
+        world.number(format!("{cursor}{written}")).await == 1
+    };
+    poll::until("all is counted", Duration::from_secs(60), caught_up).await.unwrap();
+    all.into_inner()
+}
+
+/// How many rows of today's usage the doctor finds wrong.
+async fn wrong(world: &World) -> u64 {
+    let options = DoctorOptions {
+        overdue: Duration::from_secs(60),
+        statement: Duration::from_secs(20),
+        whole: Duration::from_secs(120),
+        sample: 1_000_000,
+        transaction: Duration::from_secs(300),
+        idle: Duration::from_secs(60),
+        dead_rows: 1000,
+        unvacuumed: Duration::ZERO,
+        clocks: Duration::from_secs(2),
+        days_ahead: 6,
+    };
+    let doctor = DoctorDb::connect(&config(&world.database)).unwrap();
+    let results = run_checks(&doctor, &options).await.unwrap();
+    let result = results.into_iter().find(|result| result.check == Check::UsageCountedWrong);
+    match result.unwrap().outcome {
+        CheckOutcome::Passed => 0,
+        CheckOutcome::Failed { count, .. } => count,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Attempts of every kind, `many` of them, that ended in the last `hours`.
+fn random_attempts(tenant: TenantId, many: usize, (hours, seed): (u32, f64)) -> String {
+    format!(
+        "select setseed({seed});
+        insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+            session_id, placed_at, ended_at, usage_ms, tolerance_ms, flexible)
+        select '{}', gen_random_uuid(), 1 + (random() * 2)::integer, case when charged then 'succeeded' else 'lost' end, charged, 'default',
+            (array['basic', 'regular', 'premium', null])[1 + floor(random() * 4)::integer]::task_tier,
+            (random() * 9000)::integer, (random() * 30000)::integer, (random() * 500)::integer, (random() * 100)::integer, (random() * 4)::integer,
+            gen_random_uuid(), ended_at - ms * interval '1 millisecond', ended_at, case when charged then ms else 0 end,
+            (array[0, 59999, 60000, 3600000, 90000000])[1 + floor(random() * 5)::integer], random() < 0.5
+        from (select random() < 0.9 as charged, floor(random() * 200000)::bigint as ms, now() - random() * interval '{hours} hours' as ended_at
+            from generate_series(1, {many})) r",
+        tenant.uuid()
+    )
+}
+
+#[tokio::test]
+async fn what_ended_is_counted_once_with_its_tier_schedule_and_labels() {
+    let world = World::new().await;
+    let [tenant, free] = [world.tenant().await, world.tenant().await];
+    priced(&world, tenant).await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let mut leases = Vec::new();
+    for (whose, tier, tolerance, team) in [
+        (tenant, Tier::Basic, 0, "media"),
+        (tenant, Tier::Basic, 3600, "media"),
+        (tenant, Tier::Premium, 60, "web"),
+        (free, Tier::Regular, 0, "web"),
+    ] {
+        let mut task = NewTask { tier: Some(tier), resources: tier.resources(), ..new_task(whose) };
+        task.spec.labels = labels("team", team);
+        task.delay_tolerance = Duration::from_secs(tolerance);
+        let task = world.store(task).await;
+        leases.push(world.place(owned, &world.dispatch(leader, &[(whose, task)]).await).await[0]);
+    }
+    world.sql("update task set placed_at = placed_at - interval '10 seconds' where session_id is not null;
+        update tenant_plan set since = since - interval '10 seconds'; update plan_billing set since = since - interval '10 seconds'").await;
+    let reports: Vec<_> = leases
+        .iter()
+        .map(|lease| transition::EndedAttempt { ran_ms: 5000, ..ended(*lease, Event::Completed) })
+        .collect();
+    transition::completed(&world.rm, &reports).await.unwrap();
+    assert_eq!(count(&world).await, 4);
+    assert_eq!(count(&world).await, 0, "each once");
+    let sums = |kind: &str| {
+        format!(
+            "select string_agg(format('%s=%s: %s %s %s %s %s', key, value, price_book, attempts, run_ms, attempts_cost, tasks_cost), '; '
+                order by price_book, key, value) from usage_rollup where kind = '{kind}'"
+        )
+    };
+    // Five seconds of basic: 0.25 cores, half a GiB, a GiB, 50 operations a second and a port, without and with 41 % off; and of premium,
+    // which has a price of cores only, 7 % off: 4 cores.
+    let basic = 5.0 / 3600.0 * (59_999.0 / 4.0 + 7_777.0 / 2.0 + 123.0 + 999.0 / 20.0 + 11.0);
+    let premium = (5.0 / 3600.0 * 33_333.0 * 4.0 * 0.93_f64).round();
+    let both = f64::round(basic) + f64::round(basic * 0.59);
+    assert_eq!(
+        world.text(sums("tier")).await.unwrap(),
+        format!(
+            "=regular:  1 5000 0 0; =basic: eur 2 10000 {both} 6; =premium: eur 1 5000 {premium} 3"
+        )
+    );
+    assert_eq!(
+        world.text(sums("label")).await.unwrap(),
+        format!(
+            "team=web:  1 5000 0 0; team=media: eur 2 10000 {both} 6; team=web: eur 1 5000 {premium} 3"
+        )
+    );
+    assert_eq!(
+        world.text(sums("schedule")).await.unwrap(),
+        format!("=:  1 5000 0 0; =: eur 3 15000 {} 9", both + premium)
+    );
+    assert_eq!(wrong(&world).await, 0);
+}
+
+#[tokio::test]
+async fn one_that_commits_late_is_counted_when_it_has() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    count(&world).await;
+    let mut late = world.owner.begin().await.unwrap();
+    let early = random_attempts(tenant, 1, (20, 0.1));
+    sqlx::raw_sql(sqlx::AssertSqlSafe(early)).execute(&mut *late).await.unwrap();
+    world.sql(random_attempts(tenant, 2, (20, 0.2))).await;
+    for _ in 0..3 {
+        let counted = rollup::count(&world.scheduler).await.unwrap().attempts;
+        assert_eq!(counted, 0, "who began later waits for who began earlier");
+    }
+    late.commit().await.unwrap();
+    assert_eq!(count(&world).await, 3);
+    assert_eq!(count(&world).await, 0);
+    assert_eq!(
+        world.number("select sum(attempts)::bigint from usage_rollup where kind = 'tier'").await,
+        3
+    );
+}
+
+#[tokio::test]
+async fn while_one_counts_another_does_not() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    count(&world).await;
+    world.sql(random_attempts(tenant, 50, (20, 0.3))).await;
+    let counts = (0..8).map(|_| {
+        let db = world.scheduler.clone();
+        tokio::spawn(async move { rollup::count(&db).await.unwrap().attempts })
+    });
+    let counts: Vec<_> = counts.collect();
+    let mut all = 0;
+    for counted in counts {
+        all += counted.await.unwrap();
+    }
+    assert_eq!(all + count(&world).await, 50);
+    assert_eq!(
+        world.number("select sum(attempts)::bigint from usage_rollup where kind = 'tier'").await,
+        50
+    );
+}
+
+#[tokio::test]
+async fn what_was_there_before_the_first_count_is_counted_day_by_day() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    priced(&world, tenant).await;
+    // As they were before attempts named their transactions, and when tenants had their plan.
+    world.sql("update tenant_plan set since = since - interval '9 days'; update plan_billing set since = since - interval '9 days'").await;
+    world.sql(random_attempts(tenant, 3000, (48, 0.4))).await;
+    world.sql("update attempt set txid = null, tolerance_ms = null, flexible = null").await;
+    let first = rollup::count(&world.scheduler).await.unwrap();
+    assert!(first.day.is_some(), "{first:?}");
+    // What ends meanwhile is of no day.
+    world.sql(random_attempts(tenant, 500, (20, 0.5))).await;
+    let mut days = vec![first];
+    while let Some(last) = days.last().filter(|last| last.day.is_some()) {
+        let next = rollup::count(&world.scheduler).await.unwrap();
+        assert!(next.day.is_none() || next.day > last.day);
+        days.push(next);
+    }
+    let today: NaiveDate = runtime::clock::wall().date_naive();
+    assert!(days.iter().filter_map(|day| day.day).max() > Some(today));
+    let old: usize = days.iter().filter(|day| day.day.is_some()).map(|day| day.attempts).sum();
+    assert_eq!((old, days.last().unwrap().attempts + count(&world).await), (3000, 500));
+    let all = "select sum(attempts)::bigint from usage_rollup where kind = ";
+    assert_eq!(world.number(format!("{all}'tier'")).await, 3500);
+    assert_eq!(world.number(format!("{all}'workflow'")).await, 3500);
+    assert_eq!(wrong(&world).await, 0);
+}
+
+#[tokio::test]
+async fn the_doctor_computes_the_same_price_in_other_numbers_and_sees_what_is_wrong() {
+    let world = World::new().await;
+    let [tenant, other] = [world.tenant().await, world.tenant().await];
+    priced(&world, tenant).await;
+    world.sql("update tenant_plan set since = since - interval '9 days'; update plan_billing set since = since - interval '9 days'").await;
+    for seed in 1..=5 {
+        world.sql(random_attempts(tenant, 2000, (20, f64::from(seed) / 10.0))).await;
+        world.sql(random_attempts(other, 20, (20, f64::from(seed) / 20.0))).await;
+        count(&world).await;
+    }
+    assert_eq!(wrong(&world).await, 0);
+    assert!(
+        world
+            .number("select sum(attempts_cost)::bigint from usage_rollup where kind = 'tier'")
+            .await
+            > 1_000_000
+    );
+    let one = "where kind = 'tier' and starts_at = (select max(starts_at) from usage_rollup where kind = 'tier')";
+    for column in [
+        "attempts",
+        "charged_attempts",
+        "tasks",
+        "run_ms",
+        "cpu_millis_ms",
+        "memory_mib_ms",
+        "attempts_cost",
+        "tasks_cost",
+    ] {
+        world.sql(format!("update usage_rollup set {column} = {column} + 1 {one}")).await;
+        assert!(wrong(&world).await >= 1, "{column}");
+        world.sql(format!("update usage_rollup set {column} = {column} - 1 {one}")).await;
+    }
+    world
+        .sql(format!(
+            "create table lost as select * from usage_rollup {one}; delete from usage_rollup {one}"
+        ))
+        .await;
+    assert!(wrong(&world).await >= 1);
+    world.sql("insert into usage_rollup select * from lost; drop table lost").await;
+    assert_eq!(wrong(&world).await, 0);
+}
+
+#[tokio::test]
+async fn a_label_with_a_value_for_each_task_has_a_bounded_number_of_rows() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    count(&world).await;
+    let round = async |from: usize, to: usize| {
+        for at in from..to {
+            let mut task = new_task(tenant);
+            task.spec.labels = labels("job", &format!("{at:04}"));
+            let task = world.store(task).await;
+            world
+                .sql(format!(
+                    "insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, cpu_millis, memory_mib, disk_mib, iops, ports,
+                        session_id, placed_at, ended_at, usage_ms)
+                    values ('{}', '{}', 1, 'succeeded', true, 'default', 1, 1, 1, 1, 1, gen_random_uuid(), now(), now(), 0)",
+                    tenant.uuid(),
+                    task.uuid()
+                ))
+                .await;
+        }
+        count(&world).await
+    };
+    assert_eq!(round(0, 60).await, 60);
+    assert_eq!(round(30, 150).await, 120);
+    let quarters = "select count(distinct starts_at) from usage_rollup";
+    let most = MOST_VALUES as i64 * world.number(quarters).await;
+    let values = "select count(*) from usage_rollup where kind = 'label' and not others";
+    let kept = world.number(values).await;
+    assert!(kept >= MOST_VALUES as i64 && kept <= most, "{kept}");
+    assert_eq!(
+        world.number("select sum(attempts)::bigint from usage_rollup where kind = 'label'").await,
+        180
+    );
+    assert!(world.number("select count(*) from usage_rollup where others").await >= 1);
+}
