@@ -97,7 +97,7 @@ impl Resource for Plan {
                 "billing",
                 Kind::Object(billing()),
                 Given::Optional,
-                "By which prices attempts are billed that are placed from now on. Default: by none.",
+                "By which prices it is billed. A change holds for attempts that are placed after it. Default: by none.",
             ),
             Attribute::number("version", Given::Server, "Counts changes, from 1."),
             Attribute::text("created_at", Given::Fixed, "When it was created."),
