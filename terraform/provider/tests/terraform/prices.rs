@@ -35,6 +35,10 @@ pub fn a_plan_is_billed_as_configured_and_its_price_book_stays(server: &Server) 
     );
     let plan = format!("resource \"berth_plan\" \"a\" {{\n  name = \"billed\"\n  {billing}\n}}\n");
     let folder = Folder::new(server, "billed", &(book("billed") + &plan));
+    folder.replace("berth_price_book.a.name", "\"nowhere\"");
+    let said = folder.run(&["apply", "-auto-approve"]);
+    assert!(said.code == 1 && said.says("/billing/price_book: There is no price"), "{}", said.text);
+    folder.replace("\"nowhere\"", "berth_price_book.a.name");
     folder.apply();
     folder.is_done();
     let billed = || server.operator().get(path).unwrap()["billing"].clone();

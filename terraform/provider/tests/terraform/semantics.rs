@@ -241,15 +241,15 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
             "/running_tasks",
         ),
         (plan("{ price_book = \"eur\", minimum = 1e16 }"), "/billing/minimum"),
-        (plan("{ price_book = \"eur\", minimum = 0.5 }"), "must be a whole number"),
-        (plan("{ price_book = \"EUR\" }"), "billing"),
+        (plan("{ price_book = \"eur\", minimum = 0.5 }"), "/billing/minimum: must be a whole number"),
+        (plan("{ price_book = \"EUR\" }"), "/billing/price_book: expected 1 to 63 of a-z"),
         (book("EURO", "[]"), "is no currency"),
         (book("EUR", "[]"), "/prices: must have 1 to 240 items"),
         (book("EUR", &format!("[{first}, {first}]")), "/prices/1/effective_from"),
         (book("EUR", "[{ effective_from = \"soon\" }]"), "must be a time"),
         (
             book("EUR", &format!("[merge({first}, {{ tiers = {{ huge = {{}} }} }})]")),
-            "must be one of basic, regular, premium",
+            "/prices/0/tiers/huge: must be one of basic, regular, premium",
         ),
         (
             "resource \"berth_workflow\" \"a\" {\n  name = \"refused\"\n  definition = jsonencode({ nodes = { a = { after = [\"b\"] } } })\n}\n"
