@@ -29,7 +29,7 @@ fn pages(examples: &Path) -> Vec<(String, String)> {
     let provider = Page {
         sort: "Provider",
         name: "berth",
-        text: "Plans, pools, tenants and what tenants keep, as code. See docs/terraform.md.",
+        text: "Plans, price books, pools, tenants and what tenants keep, as code. See docs/terraform.md.",
         attributes: &attributes,
         example: None,
         import: None,

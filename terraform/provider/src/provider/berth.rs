@@ -36,8 +36,8 @@ pub fn settings() -> Vec<Attribute> {
         ),
         key(
             "operator_key",
-            "Key of an operator, for plans, pools, tenants, operator keys, and keys and users of a named \
-             tenant. Default: `BERTH_OPERATOR_KEY`.",
+            "Key of an operator, for plans, price books, pools, tenants, operator keys, and keys and users of a \
+             named tenant. Default: `BERTH_OPERATOR_KEY`.",
         ),
         key(
             "api_key",

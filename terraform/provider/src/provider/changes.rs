@@ -116,8 +116,9 @@ async fn create(
 fn agrees(planned: &Value, found: &Value) -> bool {
     match (planned, found) {
         (Value::Unknown, _) => true,
-        (Value::Map(planned), Value::Map(_)) => {
-            planned.iter().all(|(name, field)| agrees(field, found.get(name)))
+        (Value::Map(planned), Value::Map(fields)) => {
+            planned.len() == fields.len()
+                && planned.iter().all(|(name, field)| agrees(field, found.get(name)))
         }
         (Value::List(planned), Value::List(found)) => {
             planned.len() == found.len()
@@ -147,5 +148,6 @@ mod tests {
         let found = |name: &str| Value::from([("name", name.into()), ("id", "i".into())]);
         assert!(agrees(&planned, &found("a")));
         assert!(!agrees(&planned, &found("b")));
+        assert!(!agrees(&Value::Map([].into()), &found("a")), "it has names that are not planned");
     }
 }

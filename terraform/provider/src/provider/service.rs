@@ -72,7 +72,10 @@ fn mistakes(attributes: &[Attribute], config: Option<&DynamicValue>) -> Vec<Diag
         Err(diagnostic) => vec![diagnostic],
         Ok(config) => check(attributes, &config)
             .into_iter()
-            .map(|(path, wanted)| error("Invalid value".to_owned(), wanted, Some(&path)))
+            // Of what is in an object, Terraform shows only the line of the resource.
+            .map(|(path, wanted)| {
+                error("Invalid value".to_owned(), format!("{path}: {wanted}"), Some(&path))
+            })
             .collect(),
     }
 }

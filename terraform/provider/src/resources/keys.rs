@@ -63,9 +63,7 @@ impl From<OperatorKey> for Key {
 impl Key {
     /// Whether it works, by the clock of this machine. What has expired is listed for a while.
     fn lives(&self) -> bool {
-        #[expect(clippy::disallowed_methods, reason = "the provider is outside Berth's processes")]
-        let now = Timestamp::from(std::time::SystemTime::now());
-        self.expires_at.is_none_or(|end| end > now)
+        self.expires_at.is_none_or(|end| end > super::now())
     }
 
     /// Its JSON for a state. The lifetime is what it was made with.

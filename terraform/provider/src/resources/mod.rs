@@ -6,6 +6,7 @@ pub mod keys;
 mod operator_key;
 pub mod plan;
 pub mod pool;
+mod price_book;
 mod schedule;
 pub mod tenant;
 pub mod timing;
@@ -15,6 +16,7 @@ mod workflow;
 use crate::provider::{Problem, Resource};
 use api_types::ErrorCode;
 use client::{ApiResponse, ClientError};
+use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 /// Every resource.
@@ -22,6 +24,7 @@ use serde_json::Value as Json;
 pub fn all() -> Vec<Box<dyn Resource>> {
     vec![
         Box::new(plan::Plan),
+        Box::new(price_book::PriceBook),
         Box::new(pool::Pool),
         Box::new(tenant::Tenant),
         Box::new(api_key::ApiKey),
@@ -40,6 +43,15 @@ fn version(state: &crate::value::Value) -> Option<i64> {
 
 /// A version that nothing has: the API checks the whole request, and stores nothing.
 const NO_VERSION: Option<i64> = Some(i64::MAX);
+
+/// Most that a number can be. The API's own limits are lower, and it names them.
+const MOST: u64 = i64::MAX.unsigned_abs();
+
+/// The time by the clock of this machine.
+fn now() -> Timestamp {
+    #[expect(clippy::disallowed_methods, reason = "the provider is outside Berth's processes")]
+    Timestamp::from(std::time::SystemTime::now())
+}
 
 /// The JSON of an answer.
 pub fn answer<T>(response: &ApiResponse<T>) -> Result<Json, Problem> {

@@ -1,11 +1,12 @@
 //! `berth_plan`. Its attributes come from the table of limits in `domain`.
 
-use super::{NO_VERSION, answer, existing, version};
+use super::{MOST, NO_VERSION, answer, existing, price_book, version};
 use crate::provider::{Answer, Berth, Problem, Resource};
 use crate::schema::{Attribute, Form, Given, Kind};
 use crate::value::{Value, from_json, to_json};
 use domain::id::PlanName;
 use domain::plan::{LIMITS, LimitRange, PlanLimits};
+use domain::price::PutPlan;
 use serde_json::Value as Json;
 
 /// A plan.
@@ -42,21 +43,36 @@ fn named(value: &Value) -> Result<PlanName, Problem> {
     text.parse().map_err(|error| Problem::at("name", "Not a name of a plan", format!("{error}")))
 }
 
-async fn put(berth: &Berth, planned: &Value, version: Option<i64>) -> Result<Json, Problem> {
-    let limits = Value::Map(
-        LIMITS
-            .iter()
-            .map(|limit| (limit.name.to_owned(), planned.get(limit.name).clone()))
-            .collect(),
-    );
+/// The whole plan, as it is stored. Without `billing` it ends what the plan was billed by: what is not sent would stay.
+fn request(planned: &Value) -> Result<PutPlan, Problem> {
     let limits =
-        serde_json::from_value::<PlanLimits>(to_json(&limits)).map_err(|error| Problem::Said {
-            path: None,
-            summary: "The limits are no plan".to_owned(),
-            detail: error.to_string(),
-        })?;
-    let stored = berth.operator()?.put_plan(&named(planned)?, &limits, version).await?;
-    answer(&stored)
+        LIMITS.iter().map(|limit| (limit.name.to_owned(), planned.get(limit.name).clone()));
+    let mut body = to_json(&Value::Map(limits.collect()));
+    body["billing"] = to_json(planned.get("billing"));
+    serde_json::from_value(body).map_err(|error| Problem::Said {
+        path: None,
+        summary: "The limits are no plan".to_owned(),
+        detail: error.to_string(),
+    })
+}
+
+fn billing() -> Vec<Attribute> {
+    let number = |name, text| Attribute::whole(name, MOST, Given::Default(0.into()), text);
+    let included = vec![
+        number("attempts", "Of the cost of attempts, micro-units."),
+        number("tasks", "Tasks."),
+    ];
+    vec![
+        Attribute::text("price_book", Given::Required, "Name of the price book.")
+            .form(Form::Parsed(price_book::name)),
+        Attribute::defaults("included", included, "What each month includes. Default: nothing."),
+        number("minimum", "The least that a month comes to, micro-units."),
+    ]
+}
+
+async fn put(berth: &Berth, planned: &Value, version: Option<i64>) -> Result<Json, Problem> {
+    let plan = request(planned)?;
+    answer(&berth.operator()?.put_plan(&named(planned)?, &plan, version).await?)
 }
 
 impl Resource for Plan {
@@ -77,6 +93,12 @@ impl Resource for Plan {
         ];
         attributes.extend(limits(Given::Default));
         attributes.extend([
+            Attribute::new(
+                "billing",
+                Kind::Object(billing()),
+                Given::Optional,
+                "By which prices it is billed. A change holds for attempts that are placed after it. Default: by none.",
+            ),
             Attribute::number("version", Given::Server, "Counts changes, from 1."),
             Attribute::text("created_at", Given::Fixed, "When it was created."),
             Attribute::text("updated_at", Given::Server, "When it was last changed."),
@@ -121,5 +143,26 @@ impl Resource for Plan {
             berth.operator()?.delete_plan(&named(prior)?, version(prior)).await?;
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::planned;
+    use domain::price::PutBilling;
+
+    #[test]
+    fn billing_is_always_sent_and_null_where_it_is_not_given() {
+        let sent = |billing: Value| {
+            let config = Value::from([("name", "team".into()), ("billing", billing)]);
+            let plan = planned(&Plan.attributes(), &Value::Null, &config);
+            request(&plan.value).unwrap().billing
+        };
+        assert_eq!(sent(Value::Null), PutBilling::Is(None));
+        let given = Value::from([("price_book", "eur".into()), ("minimum", 5.into())]);
+        let PutBilling::Is(Some(billing)) = sent(given) else { panic!("none is sent") };
+        assert_eq!((billing.price_book.as_str(), billing.minimum), ("eur", 5));
+        assert_eq!((billing.included.attempts, billing.included.tasks), (0, 0));
     }
 }

@@ -6,6 +6,9 @@ use domain::schedule::{ClockTime, Weekday, YearDay};
 use domain::task::SuccessRule;
 use serde_json::{Value as Json, json};
 
+/// The names of tiers.
+pub const TIERS: &[&str] = &["basic", "regular", "premium"];
+
 /// `complete` where nothing is said.
 const ANSWER: &str = "answer";
 
@@ -144,7 +147,7 @@ pub fn task() -> Vec<Attribute> {
             Given::OrServer,
             "`basic`, `regular` or `premium`; not with `resources`. Default without them: `basic`.",
         )
-        .form(Form::Words(&["basic", "regular", "premium"])),
+        .form(Form::Words(TIERS)),
         object(
             "resources",
             vec![

@@ -25,6 +25,8 @@ pub enum Kind {
     Object(Vec<Attribute>),
     /// A list of objects.
     Objects(Vec<Attribute>),
+    /// Objects by name.
+    ObjectMap(Vec<Attribute>),
 }
 
 /// Where its value comes from.
@@ -55,7 +57,7 @@ pub struct Attribute {
     pub given: Given,
     /// What it is, for documentation: Markdown.
     pub text: String,
-    /// In which forms its text may be written.
+    /// In which forms its text may be written; of objects by name, their names.
     pub form: Form,
     /// Another value needs another object.
     pub replaces: bool,
@@ -88,6 +90,11 @@ impl Attribute {
     /// A number.
     pub fn number(name: &'static str, given: Given, text: impl Into<String>) -> Self {
         Self::new(name, Kind::Number, given, text)
+    }
+
+    /// A whole number from 0 to `most`.
+    pub fn whole(name: &'static str, most: u64, given: Given, text: impl Into<String>) -> Self {
+        Self::number(name, given, text).form(Form::Whole(most))
     }
 
     /// True or false.

@@ -70,7 +70,7 @@ fn entry(out: &mut String, attribute: &Attribute, indent: &str) {
     }
     let text = format!("`{}` ({}): {}", attribute.name, notes.join(", "), attribute.text);
     wrapped(out, &text, &format!("{indent}- "), &format!("{indent}  "));
-    if let Kind::Object(inner) | Kind::Objects(inner) = &attribute.kind {
+    if let Kind::Object(inner) | Kind::Objects(inner) | Kind::ObjectMap(inner) = &attribute.kind {
         let indent = format!("{indent}  ");
         inner.iter().for_each(|attribute| entry(out, attribute, &indent));
     }
@@ -87,6 +87,7 @@ const fn kind(kind: &Kind) -> &'static str {
         Kind::Numbers => "list of numbers",
         Kind::Object(_) => "object",
         Kind::Objects(_) => "list of objects",
+        Kind::ObjectMap(_) => "map of objects",
     }
 }
 

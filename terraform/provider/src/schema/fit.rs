@@ -25,6 +25,10 @@ fn field_of(kind: &Kind, field: Value) -> Value {
         (Kind::Objects(attributes), Value::List(items)) => {
             Value::List(items.into_iter().map(|item| fitted(attributes, item)).collect())
         }
+        (Kind::ObjectMap(attributes), Value::Map(items)) => {
+            let items = items.into_iter().map(|(key, item)| (key, fitted(attributes, item)));
+            Value::Map(items.collect())
+        }
         (_, field) => field,
     }
 }
@@ -42,20 +46,23 @@ mod tests {
         ];
         let attributes = [
             Attribute::new("one", Kind::Object(inner.clone()), Given::Optional, ""),
-            Attribute::new("many", Kind::Objects(inner), Given::Optional, ""),
+            Attribute::new("many", Kind::Objects(inner.clone()), Given::Optional, ""),
+            Attribute::new("named", Kind::ObjectMap(inner), Given::Optional, ""),
             Attribute::text("unknown", Given::Optional, ""),
         ];
         let item = Value::from([("weight", "0.1".into()), ("old", 1.into())]);
         let value = Value::from([
             ("one", item.clone()),
-            ("many", Value::List(vec![item, Value::Unknown])),
+            ("many", Value::List(vec![item.clone(), Value::Unknown])),
+            ("named", Value::from([("a", item)])),
             ("unknown", Value::Unknown),
         ]);
         let item =
             Value::from([("weight", Value::Decimal("0.1".to_owned())), ("name", Value::Null)]);
         let wanted = Value::from([
             ("one", item.clone()),
-            ("many", Value::List(vec![item, Value::Unknown])),
+            ("many", Value::List(vec![item.clone(), Value::Unknown])),
+            ("named", Value::from([("a", item)])),
             ("unknown", Value::Unknown),
         ]);
         assert_eq!(fitted(&attributes, value), wanted);

@@ -19,6 +19,8 @@ pub enum Form {
     Time,
     /// A document of JSON: spaces and the order of fields do not count.
     Json,
+    /// A whole number from 0 to this one.
+    Whole(u64),
     /// One of these words.
     Words(&'static [&'static str]),
     /// A name of a tenant: forms of letters and numbers of spaces do not count.
@@ -46,6 +48,10 @@ impl Form {
             Self::Json => serde_json::from_str::<Json>(text)
                 .map(|json| sorted(json).to_string())
                 .map_err(|error| format!("must be JSON: {error}")),
+            Self::Whole(most) => match text.parse::<u64>() {
+                Ok(number) if number <= most => Ok(text.to_owned()),
+                _ => Err(format!("must be a whole number from 0 to {most}")),
+            },
             Self::Words(words) if words.contains(&text) => Ok(text.to_owned()),
             Self::Words(words) => Err(format!("must be one of {}", words.join(", "))),
             Self::TenantName => text
@@ -105,5 +111,10 @@ mod tests {
         assert!(Form::Json.canonical("{").unwrap_err().contains("JSON"));
         let words = Form::Words(&["skip", "allow"]);
         assert_eq!(words.canonical("never").unwrap_err(), "must be one of skip, allow");
+        for number in ["-1", "1.5", "101", "1e+30"] {
+            let wanted = Form::Whole(100).canonical(number).unwrap_err();
+            assert_eq!(wanted, "must be a whole number from 0 to 100", "{number}");
+        }
+        assert!(Form::Whole(100).canonical("100").is_ok());
     }
 }

@@ -104,6 +104,16 @@ impl Plan {
                 });
                 Value::List(items.collect())
             }
+            (Value::Map(items), Kind::ObjectMap(attributes)) => {
+                let items = items.iter().map(|(key, item)| {
+                    let value = match item {
+                        Value::Unknown => Value::Unknown,
+                        item => self.object(attributes, prior.get(key), item, &path.key(key)),
+                    };
+                    (key.clone(), value)
+                });
+                Value::Map(items.collect())
+            }
             (config, _) if attribute.same(prior, config) => prior.clone(),
             (config, _) => config.clone(),
         }
@@ -180,6 +190,24 @@ mod tests {
         let plan = planned(&attributes, &stored, &config("a", "90s"));
         stored.set("guard", true.into());
         assert_eq!((plan.value, plan.changes), (stored, true));
+    }
+
+    #[test]
+    fn objects_by_name_have_their_defaults_and_keep_their_state_by_name() {
+        let inner = vec![
+            Attribute::number("count", Given::Default(0.into()), ""),
+            Attribute::duration("every", Given::Required, ""),
+        ];
+        let attributes = [Attribute::new("named", Kind::ObjectMap(inner), Given::Optional, "")];
+        let item = |count: Value, every: &str| {
+            Value::from([("count", count), ("every", Value::from(every))])
+        };
+        let of = |items| Value::from([("named", items)]);
+        let prior = of(Value::from([("b", item(0.into(), "1m30s"))]));
+        let items = [("a", item(2.into(), "1s")), ("b", item(Value::Null, "90s"))];
+        let plan = planned(&attributes, &prior, &of(Value::from(items)));
+        let wanted = [("a", item(2.into(), "1s")), ("b", item(0.into(), "1m30s"))];
+        assert_eq!(plan.value, of(Value::from(wanted)));
     }
 
     #[test]

@@ -24,6 +24,11 @@ pub fn path_of(attributes: &[Attribute], pointer: &str) -> Path {
                 path = path.index(index);
                 attributes = inner;
             }
+            Kind::ObjectMap(inner) => {
+                let Some(key) = steps.next() else { return path };
+                path = path.key(&key);
+                attributes = inner;
+            }
             Kind::TextMap => return steps.next().map_or(path.clone(), |key| path.key(&key)),
             Kind::Texts | Kind::Numbers => {
                 let index = steps.next().and_then(|step| step.parse().ok());
@@ -46,10 +51,14 @@ mod tests {
         let every = Attribute::new("every", Kind::Object(vec![every]), Given::Optional, "");
         let specs = Attribute::new("specs", Kind::Objects(vec![every]), Given::Required, "");
         let labels = Attribute::new("labels", Kind::TextMap, Given::Optional, "");
-        let attributes = [specs, labels];
+        let port = Attribute::number("port", Given::Optional, "");
+        let tiers = Attribute::new("tiers", Kind::ObjectMap(vec![port]), Given::Optional, "");
+        let attributes = [specs, labels, tiers];
         let wanted = Path::of("specs").index(1).attribute("every").attribute("every");
         assert_eq!(path_of(&attributes, "/specs/1/every/every"), wanted);
         assert_eq!(path_of(&attributes, "/labels/a~1b"), Path::of("labels").key("a/b"));
+        let port = Path::of("tiers").key("basic").attribute("port");
+        assert_eq!(path_of(&attributes, "/tiers/basic/port"), port);
         assert_eq!(path_of(&attributes, "/specs/x"), Path::of("specs"));
         assert_eq!(path_of(&attributes, "query:limit"), Path::default());
     }

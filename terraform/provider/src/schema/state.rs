@@ -50,6 +50,12 @@ fn one(attribute: &Attribute, before: &Value, now: &Value) -> Value {
             });
             Value::List(items.collect())
         }
+        (Kind::ObjectMap(attributes), Value::Map(items)) => {
+            let items = items
+                .iter()
+                .map(|(key, item)| (key.clone(), object(attributes, before.get(key), item)));
+            Value::Map(items.collect())
+        }
         // Of one type in the configuration, of several in the API.
         (Kind::Text, now) if now.text().is_none() => {
             keep(attribute, before, Value::Text(crate::value::to_json(now).to_string()))
@@ -87,28 +93,37 @@ mod tests {
 
     #[test]
     fn what_is_the_same_keeps_its_form_and_what_differs_is_seen() {
+        let every = Attribute::duration("every", Given::Optional, "");
         let attributes = [
-            Attribute::duration("every", Given::Optional, ""),
+            every.clone(),
             Attribute::new("tags", Kind::TextSet, Given::Optional, ""),
             Attribute::switch("guard", Given::Default(true.into()), "").local(),
             Attribute::number("count", Given::Optional, ""),
+            Attribute::new("named", Kind::ObjectMap(vec![every]), Given::Optional, ""),
         ];
         let tags = |texts: &[&str]| Value::List(texts.iter().map(|text| (*text).into()).collect());
+        let named = |every: &str| Value::from([("a", Value::from([("every", every.into())]))]);
         let before = Value::from([
             ("every", "90s".into()),
             ("tags", tags(&["b", "a"])),
             ("guard", false.into()),
             ("count", Value::Null),
+            ("named", named("90s")),
         ]);
-        let same = json!({"every": "1m30s", "tags": ["a", "b"], "count": null, "other": 1});
+        let same = json!({
+            "every": "1m30s", "tags": ["a", "b"], "count": null, "other": 1, "named": {"a": {"every": "1m30s"}},
+        });
         assert_eq!(state(&attributes, &before, &same), before);
-        let other = json!({"every": "2m", "tags": ["a"], "count": 2});
+        let other = json!({
+            "every": "2m", "tags": ["a"], "count": 2, "named": {"a": {"every": "2m"}},
+        });
         let after = state(&attributes, &before, &other);
         let wanted = Value::from([
             ("every", "2m".into()),
             ("tags", tags(&["a"])),
             ("guard", false.into()),
             ("count", 2.into()),
+            ("named", named("2m")),
         ]);
         assert_eq!(after, wanted);
         // Imported: nothing is known before.

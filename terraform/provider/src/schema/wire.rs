@@ -24,6 +24,7 @@ fn attribute(attribute: &Attribute) -> SchemaAttribute {
     let (r#type, nested_type) = match &attribute.kind {
         Kind::Object(inner) => (Vec::new(), Some(nested(inner, 1))),
         Kind::Objects(inner) => (Vec::new(), Some(nested(inner, 2))),
+        Kind::ObjectMap(inner) => (Vec::new(), Some(nested(inner, 4))),
         Kind::Bool => (br#""bool""#.to_vec(), None),
         Kind::Number => (br#""number""#.to_vec(), None),
         Kind::Text => (br#""string""#.to_vec(), None),

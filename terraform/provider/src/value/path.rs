@@ -1,6 +1,7 @@
 //! Where in a value something is, for diagnostics and replacements.
 
 use crate::plugin::messages::{AttributePath, PathStep, Selector};
+use std::fmt;
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,18 @@ impl Path {
     }
 }
 
+/// As a JSON pointer, like those of the API.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|step| match step {
+            Step::Attribute(name) | Step::Key(name) => {
+                write!(f, "/{}", name.replace('~', "~0").replace('/', "~1"))
+            }
+            Step::Index(index) => write!(f, "/{index}"),
+        })
+    }
+}
+
 impl From<&Path> for AttributePath {
     fn from(path: &Path) -> Self {
         let steps = path.0.iter().map(|step| PathStep {
@@ -59,5 +72,16 @@ impl From<&Path> for AttributePath {
             }),
         });
         Self { steps: steps.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_as_a_pointer() {
+        let path = Path::of("prices").index(1).attribute("tiers").key("a/b~c");
+        assert_eq!(path.to_string(), "/prices/1/tiers/a~1b~0c");
     }
 }

@@ -13,7 +13,7 @@ fn names() -> Vec<String> {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert!(names.len() >= 18, "{names:?}");
+    assert!(names.len() >= 19, "{names:?}");
     names
 }
 
@@ -48,6 +48,8 @@ fn nothing_is_left(server: &Server) {
     let names: Vec<_> =
         plans["data"].as_array().unwrap().iter().map(|plan| &plan["name"]).collect();
     assert_eq!(names, ["default", "free"], "plans are left");
+    let books = server.operator().get("v1/admin/price-books").unwrap();
+    assert_eq!(books["data"], serde_json::json!([]), "price books are left");
 }
 
 /// Into an empty state: the plan is empty, but for what only Terraform knows.

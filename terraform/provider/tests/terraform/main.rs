@@ -14,6 +14,7 @@
 mod cut_off;
 mod examples;
 mod figures;
+mod prices;
 mod random;
 mod secrets;
 mod semantics;
@@ -50,6 +51,11 @@ const TESTS: &[Test] = &[
         secrets::keys_are_in_no_state_plan_or_log_and_rotate,
     ),
     ("the_rest_of_a_lost_key_is_revoked", secrets::the_rest_of_a_lost_key_is_revoked),
+    (
+        "a_plan_is_billed_as_configured_and_its_price_book_stays",
+        prices::a_plan_is_billed_as_configured_and_its_price_book_stays,
+    ),
+    ("prices_in_effect_are_refused_by_the_plan", prices::prices_in_effect_are_refused_by_the_plan),
     ("random_configurations_live", random::random_configurations_live),
     ("an_apply_that_was_cut_off_converges", cut_off::an_apply_that_was_cut_off_converges),
     (

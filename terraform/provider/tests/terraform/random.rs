@@ -39,6 +39,9 @@ fn setting(name: &str, default: u64) -> u64 {
 
 pub fn random_configurations_live(server: &Server) {
     let (seed, count) = (setting("SEED", 1), setting("CONFIGURATIONS", 5));
+    // Once named, it stays.
+    let book = serde_json::json!({"currency": "EUR", "prices": [{"effective_from": "2026-01-01T00:00:00Z"}]});
+    server.operator().put("v1/admin/price-books/random", &book);
     for number in 0..count {
         let mut dice = Dice::new(seed.wrapping_add(number));
         let text = configuration(&mut dice);
@@ -70,6 +73,7 @@ fn drifts(server: &Server, folder: &Folder, dice: &mut Dice) {
             server.tenant().put(&format!("v1/concurrency-limits/{path}"), &body);
         }
         "berth_plan" => server.operator().delete(&format!("v1/admin/plans/{path}")),
+        "berth_price_book" => server.operator().delete(&format!("v1/admin/price-books/{path}")),
         "berth_pool" => server.operator().delete(&format!("v1/admin/pools/{path}")),
         other => panic!("{other} has no drift"),
     }
@@ -80,11 +84,12 @@ fn drifts(server: &Server, folder: &Folder, dice: &mut Dice) {
 fn configuration(dice: &mut Dice) -> String {
     let mut text = String::new();
     for index in 0..=dice.below(4) {
-        let resource = match dice.below(6) {
+        let resource = match dice.below(7) {
             0 => plan(dice, index),
             1 => pool(dice, index),
             2 => workflow(dice, index),
             3 => limit(dice, index),
+            4 => price_book(dice, index),
             _ => schedule(dice, index),
         };
         text.push_str(&resource);
@@ -101,12 +106,48 @@ fn plan(dice: &mut Dice, index: u64) -> String {
         ("flexible", &["true", "false"]),
         ("stored_output_bytes", &["0", "1125899906842624"]),
         ("submits_per_hour", &["0", "7"]),
+        (
+            "billing",
+            &[
+                "{ price_book = \"random\" }",
+                "{ price_book = \"random\", included = { tasks = 5 }, minimum = 1e15 }",
+            ],
+        ),
     ] {
         if dice.maybe() {
             let _ = writeln!(text, "  {name} = {}", dice.one(values));
         }
     }
     text + "}\n"
+}
+
+fn price_book(dice: &mut Dice, index: u64) -> String {
+    let mut prices = String::new();
+    for from in ["2026-01-01T00:00:00+05:30", "2037-01-01T00:00:00.5Z", "2038-01-01T00:00:00Z"] {
+        let _ = write!(prices, "{{ effective_from = \"{from}\"");
+        for (name, values) in [
+            ("rates", &["{}", "{ cpu_core = 1e10, port = 1 }"][..]),
+            ("tiers", &["{}", "{ basic = {}, premium = { disk_gib = 3 } }"]),
+            ("each", &["{ task = 20 }"]),
+            (
+                "discounts",
+                &[
+                    "{ flexible_percent = 100 }",
+                    "{ tolerance = [{ at_least_s = 1, percent = 0 }, { at_least_s = 60, percent = 5 }] }",
+                ],
+            ),
+            ("volume", &["[]", "[{ above = 1, percent = 1 }, { above = 1e12, percent = 2 }]"]),
+        ] {
+            if dice.maybe() {
+                let _ = write!(prices, ", {name} = {}", dice.one(values));
+            }
+        }
+        prices.push_str(" }, ");
+    }
+    let currency = dice.one(&["EUR", "JPY", "USD"]);
+    format!(
+        "resource \"berth_price_book\" \"r{index}\" {{\n  name = \"random-{index}\"\n  currency = \"{currency}\"\n  prices = [{prices}]\n}}\n"
+    )
 }
 
 fn pool(dice: &mut Dice, index: u64) -> String {

@@ -24,6 +24,11 @@ pub fn drift_is_seen_and_repaired(server: &Server) {
         }
         resource "berth_plan" "a" { name = "drift" }
         resource "berth_pool" "a" { name = "drift" }
+        resource "berth_price_book" "a" {
+          name     = "drift"
+          currency = "EUR"
+          prices   = [{ effective_from = "2037-01-01T00:00:00Z", tiers = { basic = { port = 7 } } }]
+        }
         "#,
     );
     folder.apply();
@@ -41,8 +46,13 @@ pub fn drift_is_seen_and_repaired(server: &Server) {
         "v1/admin/pools/drift",
         &json!({"command_network": true, "max_executor": {"ports": 3}}),
     );
+    let prices =
+        json!({"effective_from": "2037-01-01T00:00:00Z", "tiers": {"premium": {"port": 7}}});
+    operator.put("v1/admin/price-books/drift", &json!({"currency": "EUR", "prices": [prices]}));
     let changes = folder.changes();
-    for name in ["timing", "overlap", "definition", "running", "command_network", "max_executor"] {
+    for name in
+        ["timing", "overlap", "definition", "running", "command_network", "max_executor", "prices"]
+    {
         assert!(changes.contains(name), "a change of {name} is not seen: {changes:?}");
     }
     folder.apply();
@@ -55,8 +65,9 @@ pub fn drift_is_seen_and_repaired(server: &Server) {
     tenant.delete("v1/workflows/drift");
     tenant.delete("v1/concurrency-limits/drift");
     operator.delete("v1/admin/plans/drift");
+    operator.delete("v1/admin/price-books/drift");
     let said = folder.plan();
-    assert!(said.says("Plan: 4 to add, 0 to change, 0 to destroy"), "{}", said.text);
+    assert!(said.says("Plan: 5 to add, 0 to change, 0 to destroy"), "{}", said.text);
     folder.apply();
     folder.is_done();
     folder.destroy();
@@ -83,6 +94,14 @@ pub fn forms_of_a_value_are_no_change(server: &Server) {
           name   = "forms"
           weight = 0.1
         }
+        resource "berth_price_book" "a" {
+          name     = "forms"
+          currency = "EUR"
+          prices = [
+            { effective_from = "2026-01-01T00:00:00+01:00", rates = { cpu_core = 40000 } },
+            { effective_from = "2037-06-01T00:00:00Z", tiers = {} },
+          ]
+        }
         resource "berth_workflow" "a" {
           name       = "forms"
           definition = "{\"nodes\": {\"a\": {\"task\": {\"run\": {\"noop\": {}}, \"priority\": 1}}}}"
@@ -99,6 +118,10 @@ pub fn forms_of_a_value_are_no_change(server: &Server) {
         (r#""60s""#, r#""1m""#),
         (r#""1000ms""#, r#""1s""#),
         ("= 0.1", "= 1e-1"),
+        ("2026-01-01T00:00:00+01:00", "2025-12-31T23:00:00Z"),
+        ("2037-06-01T00:00:00Z", "2037-06-01T00:00:00.000+00:00"),
+        ("= 40000", "= 4e4"),
+        ("tiers = {}", "rates = { port = 0 }, volume = []"),
         (
             r#""{\"nodes\": {\"a\": {\"task\": {\"run\": {\"noop\": {}}, \"priority\": 1}}}}""#,
             "jsonencode({ nodes = { a = { task = { priority = 1, run = { noop = {} } } } } })",
@@ -197,6 +220,17 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
             "resource \"berth_schedule\" \"a\" {{\n  name = \"refused\"\n  timing = {{ specs = [{{ {timing} }}] }}\n  task = {{ {task} }}\n}}\n"
         )
     };
+    let plan = |billing: &str| {
+        format!(
+            "resource \"berth_plan\" \"a\" {{\n  name = \"refused\"\n  billing = {billing}\n}}\n"
+        )
+    };
+    let book = |currency: &str, prices: &str| {
+        format!(
+            "resource \"berth_price_book\" \"a\" {{\n  name = \"refused\"\n  currency = \"{currency}\"\n  prices = {prices}\n}}\n"
+        )
+    };
+    let first = "{ effective_from = \"2037-01-01T00:00:00Z\" }";
     let noop = "run = { noop = {} }";
     for (configuration, words) in [
         (schedule("cron = \"@dayly\"", noop), "/timing/specs/0/cron"),
@@ -205,6 +239,17 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
         (
             "resource \"berth_plan\" \"a\" {\n  name = \"refused\"\n  running_tasks = 0\n}\n".to_owned(),
             "/running_tasks",
+        ),
+        (plan("{ price_book = \"eur\", minimum = 1e16 }"), "/billing/minimum"),
+        (plan("{ price_book = \"eur\", minimum = 0.5 }"), "/billing/minimum: must be a whole number"),
+        (plan("{ price_book = \"EUR\" }"), "/billing/price_book: expected 1 to 63 of a-z"),
+        (book("EURO", "[]"), "is no currency"),
+        (book("EUR", "[]"), "/prices: must have 1 to 240 items"),
+        (book("EUR", &format!("[{first}, {first}]")), "/prices/1/effective_from"),
+        (book("EUR", "[{ effective_from = \"soon\" }]"), "must be a time"),
+        (
+            book("EUR", &format!("[merge({first}, {{ tiers = {{ huge = {{}} }} }})]")),
+            "/prices/0/tiers/huge: must be one of basic, regular, premium",
         ),
         (
             "resource \"berth_workflow\" \"a\" {\n  name = \"refused\"\n  definition = jsonencode({ nodes = { a = { after = [\"b\"] } } })\n}\n"

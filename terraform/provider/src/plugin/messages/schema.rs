@@ -61,7 +61,7 @@ pub struct SchemaAttribute {
 pub struct NestedType {
     #[prost(message, repeated, tag = "1")]
     pub attributes: Vec<SchemaAttribute>,
-    /// 1: an object, 2: a list of objects.
+    /// 1: an object, 2: a list of objects, 4: a map of objects.
     #[prost(int32, tag = "3")]
     pub nesting: i32,
 }
