@@ -96,6 +96,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Complete(what) => Box::pin(customer::complete(&connection, format, what)).await,
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
+        Command::Cost(which) => Box::pin(customer::cost(&connect()?, &which)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,

@@ -12,7 +12,9 @@
 //!
 //! It needs no migration: plans that were stored before have its default.
 
-use crate::price::PutBilling;
+mod put;
+
+pub use put::{PutBilling, PutPlan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;

@@ -12,6 +12,7 @@ pub mod audit;
 mod bounded;
 pub mod concurrency;
 pub mod connect;
+pub mod cost;
 pub mod doctor;
 mod drivers;
 mod error;

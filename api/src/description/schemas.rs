@@ -112,6 +112,11 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::LogChunkJson<'_>>()
         .schema_from::<wire::FollowedState>()
         .schema_from::<wire::Usage>()
+        .schema_from::<wire::Costs>()
+        .schema_from::<wire::Cost>()
+        .schema_from::<wire::CostTotal>()
+        .schema_from::<wire::CostOfMonth>()
+        .schema_from::<wire::CostBill>()
         .schema_from::<wire::UsageOfDay>()
         .schema_from::<wire::UsageAmounts>()
 }

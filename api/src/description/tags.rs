@@ -5,7 +5,7 @@ use utoipa::openapi::tag::{Tag, TagBuilder};
 /// Each noun of the table of routes.
 const TEXTS: [(&str, &str); 27] = [
     ("task", "Tasks: submit, read, cancel, run again"),
-    ("usage", "Billed usage"),
+    ("usage", "Billed usage and its costs"),
     ("limits", "Limits of your plan and their use"),
     ("concurrency", "Limits of concurrency keys"),
     ("schedule", "Schedules, which create tasks at their due times"),

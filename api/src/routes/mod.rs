@@ -3,6 +3,7 @@
 pub mod admin;
 pub mod audit;
 pub mod concurrency;
+pub mod costs;
 pub mod docs;
 pub mod health;
 pub mod keys;

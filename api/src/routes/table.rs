@@ -4,8 +4,8 @@
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
 use super::{
-    admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, schedules, sessions,
-    signal, task, usage, users, who_am_i, workflow, workflow_run,
+    admin, audit, concurrency, costs, docs, health, keys, limits, metrics, openapi, schedules,
+    sessions, signal, task, usage, users, who_am_i, workflow, workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -120,7 +120,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 113] = routes! {
+pub static TABLE: [Endpoint; 114] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -139,6 +139,7 @@ pub static TABLE: [Endpoint; 113] = routes! {
     Get "/v1/tasks/{id}/logs" "task.logs", Tenant(ReadTasks), None, task::logs => handle, DOC;
     Get "/v1/tasks/{id}/result" "task.result", Tenant(ReadTasks), None, task::result => handle, DOC;
     Get "/v1/usage" "usage.read", Tenant(ReadUsage), None, usage => handle, DOC;
+    Get "/v1/costs" "usage.costs", Tenant(ReadUsage), None, costs => handle, DOC;
     Get "/v1/limits" "limits.read", Tenant(ReadUsage), None, limits => handle, DOC;
     Get "/v1/concurrency-limits" "concurrency.list", Tenant(ReadTasks), None, concurrency::list => handle, DOC;
     Get "/v1/concurrency-limits/{key}" "concurrency.get", Tenant(ReadTasks), None, concurrency::get => handle, DOC;

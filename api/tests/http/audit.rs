@@ -9,7 +9,7 @@ use domain::audit::AuditAction;
 use serde_json::{Value, json};
 
 /// Every route that changes something, but submits and cancels, and the action under which the audit tells of it.
-const AUDITED: [(&str, AuditAction); 57] = [
+const AUDITED: [(&str, AuditAction); 59] = [
     ("key.create", AuditAction::KeyCreate),
     ("key.rotate", AuditAction::KeyRotate),
     ("key.revoke", AuditAction::KeyRevoke),
@@ -63,6 +63,8 @@ const AUDITED: [(&str, AuditAction); 57] = [
     ("restore.resume", AuditAction::InstallationResume),
     ("plan.put", AuditAction::PlanPut),
     ("plan.delete", AuditAction::PlanDelete),
+    ("price_book.put", AuditAction::PriceBookPut),
+    ("price_book.delete", AuditAction::PriceBookDelete),
     ("pool.set", AuditAction::PoolSet),
     ("pool.delete", AuditAction::PoolDelete),
     ("pool.pause", AuditAction::PoolPause),
@@ -77,8 +79,16 @@ const OF_NO_ROUTE: [AuditAction; 3] =
     [AuditAction::SessionRefused, AuditAction::SessionReused, AuditAction::TenantPurge];
 
 /// Nouns of the routes that only operators call.
-const OF_OPERATORS: [&str; 7] =
-    ["tenant", "tenant_key", "tenant_user", "operator_key", "plan", "pool", "restore"];
+const OF_OPERATORS: [&str; 8] = [
+    "tenant",
+    "tenant_key",
+    "tenant_user",
+    "operator_key",
+    "plan",
+    "price_book",
+    "pool",
+    "restore",
+];
 
 /// The declared actions of operators' routes, or of all the others; sorted.
 fn declared(of_operators: bool) -> Vec<&'static str> {
@@ -513,6 +523,38 @@ async fn a_plan(watch: &mut Watch<'_>) {
     watch.none(&put(&limits).await).await;
 }
 
+/// A price book is made, named by that plan, changed, refused and, while no plan has named it, deleted; those of the platform.
+async fn a_price_book(watch: &mut Watch<'_>) {
+    let (server, operator) = (watch.server, watch.credential);
+    let mut book: Value = serde_json::from_str(crate::matrix::PRICE_BOOK).unwrap();
+    let at = async |verb: &str, name: &str, body: Value| {
+        ask(server, operator, verb, &format!("/v1/admin/price-books/{name}"), body).await
+    };
+    let row = watch.one(&at("PUT", "eur", book.clone()).await).await;
+    assert_eq!(row["target"], json!({"kind": "price_book", "id": "eur"}));
+    assert_eq!((&row["tenant"], &row["before"]), (&Value::Null, &Value::Null));
+    assert_eq!(row["after"]["prices"][0]["rates"]["cpu_core"], 40_000);
+    watch.none(&at("PUT", "eur", book.clone()).await).await;
+    let mut plan: Value = serde_json::from_str(crate::matrix::PLAN).unwrap();
+    plan["backlog"] = json!(2);
+    plan["billing"] = json!({"price_book": "eur", "included": {"tasks": 7}});
+    let named = ask(server, operator, "PUT", "/v1/admin/plans/team", plan).await;
+    let row = watch.one(&named).await;
+    assert_eq!(
+        (&row["before"]["billing"], &row["after"]["billing"]["included"]["tasks"]),
+        (&Value::Null, &json!(7))
+    );
+    watch.actions.pop();
+    watch.none(&at("DELETE", "eur", Value::Null).await).await;
+    book["prices"][0]["rates"]["cpu_core"] = json!(1);
+    watch.none(&at("PUT", "eur", book.clone()).await).await;
+    let row = watch.one(&at("PUT", "usd", book.clone()).await).await;
+    assert_eq!(row["target"]["id"], "usd");
+    watch.actions.pop();
+    let row = watch.one(&at("DELETE", "usd", Value::Null).await).await;
+    assert_eq!((&row["before"]["currency"], &row["after"]), (&json!("EUR"), &Value::Null));
+}
+
 /// A pool is made, granted to that plan, refused and deleted; those of the platform.
 async fn a_pool(watch: &mut Watch<'_>) {
     let (server, operator) = (watch.server, watch.credential);
@@ -674,6 +716,7 @@ async fn what_operators_do_is_told_to_the_tenant_or_is_the_platforms() {
     let (platform, theirs) = ("/v1/admin/audit?limit=3", "/v1/admin/audit?limit=3&tenant=acme");
     let mut of_platform = Watch::begin(&server, &operator, platform).await;
     a_plan(&mut of_platform).await;
+    a_price_book(&mut of_platform).await;
     a_pool(&mut of_platform).await;
     operator_keys_and_a_restore(&mut of_platform).await;
     let spec = json!({"name": "acme", "plan": "team"});

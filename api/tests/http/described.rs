@@ -1,7 +1,7 @@
 //! The document against the server: parameters, headers, answers. Each test walks the whole document, so that no route is forgotten.
 
 use crate::client::{Answer, request};
-use crate::matrix::PLAN;
+use crate::matrix::{PLAN, PRICE_BOOK};
 use crate::server::{ALL_SCOPES, Server};
 use api::routes::table::{Access, Endpoint, TABLE, Verb};
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
@@ -77,11 +77,19 @@ fn good(document: &Document, schema: &Value) -> Vec<String> {
         (Some("integer"), _) => {
             vec![schema["minimum"].to_string(), schema["maximum"].to_string()]
         }
+        (Some("string"), None) if of_groups(&schema) => {
+            ["tier", "schedule", "workflow", "label:team"].map(str::to_owned).to_vec()
+        }
         (Some("boolean"), _) => vec!["false".to_owned()],
         (Some("string"), Some("date-time")) => vec!["2030-01-31T12:00:00Z".to_owned()],
         (Some("string"), Some("date")) => vec!["2030-01-31".to_owned()],
         _ => Vec::new(),
     }
+}
+
+/// Whether it is by what costs are apart.
+fn of_groups(schema: &Value) -> bool {
+    schema["pattern"].as_str().is_some_and(|pattern| pattern.contains("label:"))
 }
 
 /// Texts that it does not allow; none where it is any text.
@@ -95,6 +103,9 @@ fn bad(document: &Document, schema: &Value) -> Vec<String> {
             let (least, most) = (&schema["minimum"], &schema["maximum"]);
             let (least, most) = (least.as_i64().unwrap(), most.as_i64().unwrap());
             vec![(least - 1).to_string(), (most + 1).to_string(), "some".to_owned()]
+        }
+        (Some("string"), None) if of_groups(&schema) => {
+            ["team", "label:", "tiers"].map(str::to_owned).to_vec()
         }
         (Some("boolean"), _) => vec!["maybe".to_owned()],
         (Some("string"), Some("date-time" | "date")) => vec!["yesterday".to_owned()],
@@ -281,6 +292,7 @@ fn body(endpoint: &Endpoint) -> String {
         "tenant_user.create" => json!({"email": "bob@example.com", "role": "owner"}),
         "pool.pause" => json!({"reason": "for a test"}),
         "plan.put" => serde_json::from_str(PLAN).unwrap(),
+        "price_book.put" => serde_json::from_str(PRICE_BOOK).unwrap(),
         "pool.set" => json!({"private_targets": true, "granted_to": {"everyone": true}}),
         _ => return String::new(),
     };
@@ -357,6 +369,8 @@ async fn each_answer_is_documented_with_its_headers_and_its_body() {
     for endpoint in &TABLE {
         let target = if endpoint.name == "plan.put" {
             "/v1/admin/plans/own".to_owned()
+        } else if endpoint.name == "price_book.put" {
+            "/v1/admin/price-books/own".to_owned()
         } else {
             server.filled(endpoint.path).await
         };

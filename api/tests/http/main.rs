@@ -17,6 +17,7 @@ mod completions;
 mod compression;
 mod computing;
 mod contract;
+mod costs;
 mod dependencies;
 mod described;
 mod explain;

@@ -14,6 +14,11 @@ use std::collections::BTreeSet;
 
 const VERBS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
+/// A price book that can be stored.
+pub const PRICE_BOOK: &str = r#"{"currency":"EUR","prices":[{"effective_from":"2020-01-01T00:00:00Z","rates":{"cpu_core":40000},
+    "tiers":{"premium":{"cpu_core":30000}},"each":{"task":5},"discounts":{"tolerance":[{"at_least_s":60,"percent":10}],"flexible_percent":20},
+    "volume":[{"above":1000000,"percent":5}]}]}"#;
+
 /// A plan, as it is stored.
 pub const PLAN: &str = r#"{"submits_per_second":1,"submit_burst":1,"submits_per_hour":0,"running_tasks":1,"backlog":1,"schedules":0,
     "payload_bytes":1024,"stored_output_bytes":0,"retention_days":1,"weight":1}"#;
@@ -110,7 +115,9 @@ async fn operators_things(server: &Server, path: &str) -> [String; 3] {
             let theirs = format!("tenant_{}", theirs.trim().replace('-', ""));
             [theirs, TenantId::fresh().to_string(), server.tenant.to_string()]
         }
-        "plans" | "pools" => ["free".to_owned(), "nobodys".to_owned(), "default".to_owned()],
+        "plans" | "price-books" | "pools" => {
+            ["free".to_owned(), "nobodys".to_owned(), "default".to_owned()]
+        }
         "operator-keys" => {
             let ids = "select string_agg(id, ' ' order by name) from operator_key";
             let ids = server.db.sql(ids).await.unwrap();
@@ -266,6 +273,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "tenant_user.create" => r#"{"email":"a@b","role":"owner"}"#,
         "pool.pause" => r#"{"reason":"r"}"#,
         "plan.put" => PLAN,
+        "price_book.put" => PRICE_BOOK,
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
         "task.mark_succeeded" => r#"{"note":"n"}"#,
@@ -338,6 +346,7 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
     let admin = server.new_operator("admin", &["read", "admin"]).await;
     let askers = askers(&server).await;
     server.db.sql("insert into pool (name) values ('free')").await.unwrap();
+    server.filled("/v1/admin/price-books/{name}").await;
     let before = fingerprint(&server).await;
     let mut asked = 0;
     for endpoint in &TABLE {
@@ -364,8 +373,8 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
             );
             assert_eq!(answers[0].0, 403, "{endpoint:?}: {answers:?}");
         }
-        // What puts a plan or a pool makes one that is not there.
-        if !["plan.put", "pool.set"].contains(&endpoint.name) {
+        // What puts a plan, a price book or a pool makes one that is not there.
+        if !["plan.put", "price_book.put", "pool.set"].contains(&endpoint.name) {
             let answer = ask(&server, endpoint, &target(&things[1]), &admin).await;
             assert_eq!(answer.code(), "not_found", "{endpoint:?}: {answer:?}");
         }

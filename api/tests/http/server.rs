@@ -191,6 +191,13 @@ impl Server {
             let free = "insert into pool (name) values ('free') on conflict do nothing";
             self.db.sql(free).await.unwrap();
         }
+        if path.starts_with("/v1/admin/price-books/") {
+            let book = crate::matrix::PRICE_BOOK;
+            let free = format!(
+                "insert into price_book (name, document) values ('free', '{book}') on conflict do nothing"
+            );
+            self.db.sql(&free).await.unwrap();
+        }
         let path = path.replace("{key}", "exports");
         let path = match path.contains("{key_id}") {
             true => path.replace("{key_id}", &self.key_id().await),

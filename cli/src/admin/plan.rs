@@ -7,8 +7,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use client::Plan;
 use domain::id::PlanName;
-use domain::plan::PlanLimits;
-use domain::price::PutPlan;
+use domain::plan::{PlanLimits, PutPlan};
 
 /// A plan and its limits. Omitted limits stay unchanged; in a new plan they are those of `default`.
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use domain::id::PriceBookName;
-use domain::price::{Billing, Included, PutBilling};
+use domain::plan::PutBilling;
+use domain::price::{Billing, Included};
 
 /// How a plan is billed. Omitted values stay unchanged.
 #[derive(Debug, clap::Args)]

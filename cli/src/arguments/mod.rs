@@ -10,8 +10,8 @@ mod tests;
 use crate::admin::MigrateArguments;
 use crate::customer::{
     AcceptArguments, ApplyArguments, ApproveArguments, AttemptsArguments, AuditArguments,
-    CancelArguments, ChangeArguments, CompleteArguments, ConnectionArguments, ExplainArguments,
-    ExportArguments, GetArguments, ListArguments, LoginArguments, LogsArguments,
+    CancelArguments, ChangeArguments, CompleteArguments, ConnectionArguments, CostArguments,
+    ExplainArguments, ExportArguments, GetArguments, ListArguments, LoginArguments, LogsArguments,
     MarkSucceededArguments, RejectArguments, RerunArguments, ResultArguments, RetryArguments,
     RunNowArguments, SignInArguments, SignUpArguments, SignalArguments, SubmitArguments,
     UsageArguments, WatchArguments,
@@ -142,6 +142,8 @@ pub enum Command {
     Cancel(CancelArguments),
     /// Show the attempts of a task.
     Attempts(AttemptsArguments),
+    /// Show what usage costs, and what the month comes to.
+    Cost(CostArguments),
     /// Show usage by day and tier.
     Usage(UsageArguments),
     /// Show the limits of the plan and their use.

@@ -8,6 +8,7 @@ mod change;
 mod complete;
 mod concurrency;
 mod connection;
+mod cost;
 mod decide;
 mod ended;
 mod env_file;
@@ -62,6 +63,7 @@ pub use concurrency::{
 };
 pub(crate) use connection::secret;
 pub use connection::{Connection, ConnectionArguments};
+pub use cost::{CostArguments, run as cost};
 pub use decide::{ApproveArguments, RejectArguments, approve, reject};
 pub use explain::{ExplainArguments, run as explain};
 pub(crate) use failure::operator_failure;

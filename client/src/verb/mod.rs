@@ -31,3 +31,4 @@ mod workflow_runs;
 mod workflows;
 
 pub use follow::Follow;
+pub use usage::CostsQuery;

@@ -1,7 +1,7 @@
-//! `GET /v1/usage`.
+//! `GET /v1/usage` and `GET /v1/costs`.
 
 use crate::send::Call;
-use crate::{ApiResponse, Client, ClientError, Usage};
+use crate::{ApiResponse, Client, ClientError, Costs, Usage};
 use chrono::NaiveDate;
 
 impl Client {
@@ -17,4 +17,31 @@ impl Client {
         let day = |day: Option<NaiveDate>| day.map(|day| day.to_string());
         self.send(Call::get("v1/usage").query([("from", day(from)), ("to", day(to))])).await
     }
+    /// Costs from day `from` to day `to`, inclusive, UTC. Default: this month.
+    ///
+    /// # Errors
+    /// A range, step or group that the server refuses; no response.
+    pub async fn costs(&self, query: &CostsQuery) -> Result<ApiResponse<Costs>, ClientError> {
+        let day = |day: Option<NaiveDate>| day.map(|day| day.to_string());
+        let query = [
+            ("from", day(query.from)),
+            ("to", day(query.to)),
+            ("step", query.step.clone()),
+            ("group_by", query.group_by.clone()),
+        ];
+        self.send(Call::get("v1/costs").query(query)).await
+    }
+}
+
+/// Which costs; what is left out is as the server has it.
+#[derive(Debug, Clone, Default)]
+pub struct CostsQuery {
+    /// First day.
+    pub from: Option<NaiveDate>,
+    /// Last day, inclusive.
+    pub to: Option<NaiveDate>,
+    /// `hour`, `day` or `month`.
+    pub step: Option<String>,
+    /// `tier`, `schedule`, `workflow`, or `label:` and the key of a label.
+    pub group_by: Option<String>,
 }

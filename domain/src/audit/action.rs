@@ -327,7 +327,7 @@ mod tests {
         session.sign_up task.retry task.rerun task.run_now task.mark_succeeded task.change task.approve task.reject \
         workflow.put workflow.delete workflow_run.start workflow_run.cancel signal.send concurrency.put concurrency.delete schedule.put schedule.delete schedule.pause schedule.resume \
         schedule.trigger schedule.backfill tenant.create tenant.put tenant.change tenant.suspend tenant.resume tenant.delete \
-        tenant.purge operator_key.create operator_key.rotate operator_key.revoke installation.resume plan.put plan.delete \
+        tenant.purge operator_key.create operator_key.rotate operator_key.revoke installation.resume plan.put plan.delete price_book.put price_book.delete \
         pool.set pool.delete pool.pause pool.resume";
 
     #[test]

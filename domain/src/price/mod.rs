@@ -8,7 +8,6 @@ mod book;
 mod cost;
 mod history;
 mod month;
-mod put_plan;
 mod rollup;
 mod rounding;
 
@@ -19,7 +18,6 @@ pub use book::{
 pub use cost::Use;
 pub use history::{BookPrices, PriceHistory};
 pub use month::{Bill, Billing, Counted, Included, Month};
-pub use put_plan::{PutBilling, PutPlan};
 pub use rollup::{Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, Rollup, RollupKey, quarter};
 
 use serde::{Deserialize, Serialize};
@@ -32,6 +30,21 @@ use std::ops::{Add, Neg, Sub};
 )]
 #[serde(transparent)]
 pub struct Micros(pub i64);
+
+impl Micros {
+    /// In units of the currency, with at least as many `digits` after the point, and with all that are not zeros: `12.30`, `-0.000015`.
+    #[must_use]
+    pub fn in_units(self, digits: u16) -> String {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let (units, rest) = (self.0.unsigned_abs() / 1_000_000, self.0.unsigned_abs() % 1_000_000);
+        let fraction = format!("{rest:06}");
+        let kept = fraction.trim_end_matches('0').len().max(digits.into()).min(6);
+        match fraction.get(..kept) {
+            Some(fraction) if !fraction.is_empty() => format!("{sign}{units}.{fraction}"),
+            _ => format!("{sign}{units}"),
+        }
+    }
+}
 
 // Sums stop at the ends of the range: 9 million million units.
 impl Add for Micros {
@@ -61,5 +74,26 @@ impl Neg for Micros {
 impl Sum for Micros {
     fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
         amounts.fold(Self::default(), Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Micros;
+
+    #[test]
+    fn amounts_are_shown_with_all_their_digits_and_those_of_the_currency() {
+        for (micros, digits, text) in [
+            (0, 2, "0.00"),
+            (12_300_000, 2, "12.30"),
+            (12_345_678, 2, "12.345678"),
+            (-15, 2, "-0.000015"),
+            (5_000_000, 0, "5"),
+            (5_500_000, 0, "5.5"),
+            (1_000, 3, "0.001"),
+            (i64::MIN, 2, "-9223372036854.775808"),
+        ] {
+            assert_eq!(Micros(micros).in_units(digits), text);
+        }
     }
 }

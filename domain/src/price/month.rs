@@ -1,9 +1,10 @@
 //! What a month comes to, by what a plan includes.
 
-use super::rounding::share;
+use super::rounding::{half_even, share};
 use super::{Micros, Prices};
 use crate::id::PriceBookName;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Highest amount that a plan names for a month, micro-units: a thousand million units.
 const MOST_MONTH: i64 = 1_000_000_000_000_000;
@@ -92,6 +93,23 @@ impl Counted {
 }
 
 impl Month {
+    /// What it will be in `left` from now, if as much is used as in the `recent` time of this `length`.
+    #[must_use]
+    pub fn forecast(&self, recent: &Self, length: Duration, left: Duration) -> Self {
+        let ahead = |amount: u64| {
+            let scaled = u128::from(amount) * left.as_millis();
+            half_even(scaled, length.as_millis().max(1))
+        };
+        let charge = |amount: Micros| ahead(amount.0.max(0).unsigned_abs());
+        Self {
+            attempts: self.attempts + charge(recent.attempts),
+            tasks: Counted {
+                pieces: self.tasks.pieces + ahead(recent.tasks.pieces).0.unsigned_abs(),
+                charge: self.tasks.charge + charge(recent.tasks.charge),
+            },
+        }
+    }
+
     /// The bill: what was used, less what is included, less the discount for volume of what is left, and at least the minimum.
     #[must_use]
     pub fn bill(&self, prices: &Prices, included: &Included, minimum: Micros) -> Bill {
@@ -148,6 +166,18 @@ mod tests {
         let bill = month.bill(&prices(), &included, Micros(0));
         assert_eq!((bill.included, bill.total), (Micros(-10), Micros(0)));
         assert_eq!(Month::default().bill(&prices(), &included, Micros(0)), Bill::default());
+    }
+
+    #[test]
+    fn a_forecast_goes_on_as_lately() {
+        let month = |attempts, pieces| Month {
+            attempts: Micros(attempts),
+            tasks: Counted { pieces, charge: Micros(0) },
+        };
+        let day = Duration::from_secs(86_400);
+        assert_eq!(month(100, 5).forecast(&month(70, 14), day * 7, day * 3), month(130, 11));
+        assert_eq!(month(100, 5).forecast(&month(70, 14), day * 7, Duration::ZERO), month(100, 5));
+        assert_eq!(month(1, 0).forecast(&Month::default(), Duration::ZERO, day), month(1, 0));
     }
 
     #[test]

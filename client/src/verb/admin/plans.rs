@@ -3,7 +3,7 @@
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, DeletedPlan, Page, Plan};
 use domain::id::PlanName;
-use domain::price::PutPlan;
+use domain::plan::PutPlan;
 
 const PATH: &str = "v1/admin/plans";
 

@@ -5,8 +5,7 @@ use crate::provider::{Answer, Berth, Problem, Resource};
 use crate::schema::{Attribute, Form, Given, Kind};
 use crate::value::{Value, from_json, to_json};
 use domain::id::PlanName;
-use domain::plan::{LIMITS, LimitRange, PlanLimits};
-use domain::price::PutPlan;
+use domain::plan::{LIMITS, LimitRange, PlanLimits, PutPlan};
 use serde_json::Value as Json;
 
 /// A plan.
@@ -150,7 +149,7 @@ impl Resource for Plan {
 mod tests {
     use super::*;
     use crate::schema::planned;
-    use domain::price::PutBilling;
+    use domain::plan::PutBilling;
 
     #[test]
     fn billing_is_always_sent_and_null_where_it_is_not_given() {

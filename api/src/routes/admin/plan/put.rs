@@ -8,7 +8,7 @@ use crate::problem::{Code, FieldError, Problem};
 use crate::request::{json as body, wanted_version};
 use actix_web::http::StatusCode;
 use api_types::Plan;
-use domain::price::{PutBilling, PutPlan};
+use domain::plan::{PutBilling, PutPlan};
 use store::plan::PlanStored;
 
 /// The document's words.

@@ -1,7 +1,7 @@
 //! A plan that is to be stored.
 
-use super::Billing;
-use crate::plan::{PlanLimits, SentPlan};
+use super::{PlanLimits, SentPlan};
+use crate::price::Billing;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// A plan as operators send it: its limits, and by which prices it is billed.

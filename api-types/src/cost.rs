@@ -1,0 +1,100 @@
+//! `GET /v1/costs`: what was used, and what it costs.
+
+use crate::DateTime;
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+/// Costs in a range of days.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Costs {
+    /// First day.
+    pub from: NaiveDate,
+    /// Last day, inclusive.
+    pub to: NaiveDate,
+    /// What ended until then is counted; null while an earlier release's usage is being counted.
+    pub counted_until: Option<DateTime>,
+    /// A row for each step, group and currency with usage, in order.
+    pub data: Vec<Cost>,
+    /// The sums of all rows, by currency.
+    pub totals: Vec<CostTotal>,
+    /// The present month; null where the tenant's plan has no prices.
+    pub month: Option<CostOfMonth>,
+}
+
+/// What one group used in one step, and what it costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Cost {
+    /// When the step begins.
+    pub starts_at: DateTime,
+    /// A tier, the id of a schedule, a workflow or the value of the label; null: none of them, or `others`.
+    pub group: Option<String>,
+    /// True: values of the label beyond the first 100 in a quarter of an hour.
+    pub others: bool,
+    /// The amounts.
+    #[serde(flatten)]
+    pub total: CostTotal,
+}
+
+/// What was used, and what it costs in one currency.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CostTotal {
+    /// Code of ISO 4217; null: used without prices.
+    pub currency: Option<String>,
+    /// Attempts that ended.
+    pub attempts: i64,
+    /// Billed attempts.
+    pub charged_attempts: i64,
+    /// Tasks, each with its first attempt.
+    pub tasks: i64,
+    /// Billed time in ms.
+    pub run_ms: i64,
+    /// Sum of thousandths of a core x ms.
+    pub cpu_millis_ms: i64,
+    /// Sum of MiB x ms.
+    pub memory_mib_ms: i64,
+    /// Sum of MiB of disk x ms.
+    pub disk_mib_ms: i64,
+    /// Sum of disk operations a second x ms.
+    pub iops_ms: i64,
+    /// Sum of ports x ms.
+    pub port_ms: i64,
+    /// What the attempts cost, micro-units: millionths of the currency's unit.
+    pub attempts_cost: i64,
+    /// What the tasks cost, micro-units.
+    pub tasks_cost: i64,
+    /// Both, micro-units.
+    pub cost: i64,
+}
+
+/// What the present month comes to, UTC, in micro-units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CostOfMonth {
+    /// Its first day.
+    pub starts_on: NaiveDate,
+    /// Code of ISO 4217.
+    pub currency: String,
+    /// So far.
+    pub so_far: CostBill,
+    /// At its end, if as much is used as in the last seven days.
+    pub forecast: CostBill,
+}
+
+/// What a month comes to, in micro-units. `total` is the sum of the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CostBill {
+    /// All that was used, at its price.
+    pub charges: i64,
+    /// What the plan includes, not positive.
+    pub included: i64,
+    /// The discount for volume, not positive.
+    pub volume: i64,
+    /// What is missing to the plan's minimum.
+    pub minimum: i64,
+    /// What is to be paid.
+    pub total: i64,
+}

@@ -1,0 +1,177 @@
+//! `GET /v1/costs`: what was used and what it costs, and what the month comes to.
+
+use super::usage::range;
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
+use crate::problem::{Code, Problem};
+use api_types::{Cost, CostBill, CostOfMonth, CostTotal, Costs};
+use chrono::{Datelike, Days, Months, NaiveDate, NaiveTime};
+use domain::price::{Bill, Counted, Micros, Month};
+use domain::time::Timestamp;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use store::cost::{CostQuery, CostRow, Group, MOST_ROWS, Step};
+
+/// What is used in this time is what the forecast goes on with.
+const RECENT: Days = Days::new(7);
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Costs by day and tier",
+    description: "Amounts are whole micro-units: millionths of the currency's unit. Days are UTC, by the end of the attempt. Default: this \
+                  month. An attempt is counted within five seconds of its end, at the prices that held when it was placed.",
+    query: &[
+        Param { name: "from", text: "First day, such as 2030-01-31", form: Form::Day },
+        Param { name: "to", text: "Last day, inclusive; at most 366 days", form: Form::Day },
+        Param {
+            name: "step",
+            text: "How long each row is; default `day`",
+            form: Form::OneOf(&["hour", "day", "month"]),
+        },
+        Param {
+            name: "group_by",
+            text: "`tier` (default), `schedule`, `workflow`, or `label:` and the key of a label",
+            form: Form::Pattern("^(tier|schedule|workflow|label:.+)$"),
+        },
+    ],
+    answers: &[AnswerDoc { status: 200, text: "The costs", content: Content::Json("Costs") }],
+    problems: &[Code::InvalidParameter],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter` for a bad range, step or group, and where there would be too many rows; what the database said.
+pub async fn handle(call: Call) -> Result<Answer<Costs>, Problem> {
+    let mut query = call.query()?;
+    let now = runtime::clock::wall();
+    let (from, to) = range(&mut query, now.date_naive(), NaiveDate::default())?;
+    let step = query.parsed::<Step>("step", "hour, day or month")?.unwrap_or(Step::Day);
+    let group = query.one("group_by")?.map_or(Ok(Group::Tier), |text| group(&text))?;
+    query.finish()?;
+    let until = start_of(to.checked_add_days(Days::new(1)).unwrap_or(to));
+    let asked = CostQuery { from: start_of(from), until, step, group };
+    let rows = store::cost::list(&call.state.api, &call.scope(), &asked).await?;
+    if rows.len() > MOST_ROWS {
+        let detail =
+            format!("would have more than {MOST_ROWS} rows; ask for fewer days or a longer step");
+        return Err(Problem::at(Code::InvalidParameter, "query:step", detail));
+    }
+    let counted_until = store::rollup::counted_until(&call.state.api).await?;
+    let month = month(&call, now).await?;
+    let mut totals = BTreeMap::<_, CostTotal>::new();
+    for row in &rows {
+        let total = totals.entry(row.currency.clone()).or_default();
+        add(total, row);
+    }
+    let data = rows.iter().map(cost).collect();
+    Ok(Answer::ok(Costs {
+        from,
+        to,
+        counted_until,
+        data,
+        totals: totals.into_values().collect(),
+        month,
+    }))
+}
+
+fn group(text: &str) -> Result<Group, Problem> {
+    match text {
+        "tier" => Ok(Group::Tier),
+        "schedule" => Ok(Group::Schedule),
+        "workflow" => Ok(Group::Workflow),
+        text => match text.strip_prefix("label:") {
+            Some(key) if !key.is_empty() => Ok(Group::Label(key.to_owned())),
+            _ => Err(Problem::at(
+                Code::InvalidParameter,
+                "query:group_by",
+                "must be tier, schedule, workflow, or label: and the key of a label",
+            )),
+        },
+    }
+}
+
+fn start_of(day: NaiveDate) -> Timestamp {
+    day.and_time(NaiveTime::MIN).and_utc()
+}
+
+fn cost(row: &CostRow) -> Cost {
+    let mut total = CostTotal::default();
+    add(&mut total, row);
+    Cost { starts_at: row.starts_at, group: row.group.clone(), others: row.others, total }
+}
+
+fn add(total: &mut CostTotal, row: &CostRow) {
+    let amounts = row.amounts;
+    total.currency.clone_from(&row.currency);
+    let cost = amounts.attempts_cost + amounts.tasks_cost;
+    for (sum, amount) in [
+        (&mut total.attempts, amounts.attempts),
+        (&mut total.charged_attempts, amounts.charged_attempts),
+        (&mut total.tasks, amounts.tasks),
+        (&mut total.run_ms, amounts.run_ms),
+        (&mut total.cpu_millis_ms, amounts.cpu_millis_ms),
+        (&mut total.memory_mib_ms, amounts.memory_mib_ms),
+        (&mut total.disk_mib_ms, amounts.disk_mib_ms),
+        (&mut total.iops_ms, amounts.iops_ms),
+        (&mut total.port_ms, amounts.port_ms),
+        (&mut total.attempts_cost, amounts.attempts_cost.0),
+        (&mut total.tasks_cost, amounts.tasks_cost.0),
+        (&mut total.cost, cost.0),
+    ] {
+        *sum = sum.saturating_add(amount);
+    }
+}
+
+/// The present month by the tenant's present plan: so far, and at its end.
+async fn month(call: &Call, now: Timestamp) -> Result<Option<CostOfMonth>, Problem> {
+    let Some((billing, book)) = store::cost::billing(&call.state.api, &call.scope()).await? else {
+        return Ok(None);
+    };
+    let Some(prices) = book.at(now) else { return Ok(None) };
+    let today = now.date_naive();
+    let starts_on = today.with_day(1).unwrap_or(today);
+    let ends = start_of(starts_on.checked_add_months(Months::new(1)).unwrap_or(today));
+    let since = now.checked_sub_days(RECENT).unwrap_or(now);
+    let currency = book.currency.to_string();
+    let so_far = used(call, start_of(starts_on), now, &currency).await?;
+    let recent = used(call, since, now, &currency).await?;
+    let length = (now - since).to_std().unwrap_or_default();
+    let left: Duration = (ends - now).to_std().unwrap_or_default();
+    let bill = |month: Month| shown(month.bill(prices, &billing.included, Micros(billing.minimum)));
+    let forecast = bill(so_far.forecast(&recent, length, left));
+    Ok(Some(CostOfMonth { starts_on, currency, so_far: bill(so_far), forecast }))
+}
+
+/// What was used in one currency.
+async fn used(
+    call: &Call,
+    from: Timestamp,
+    until: Timestamp,
+    currency: &str,
+) -> Result<Month, Problem> {
+    let asked = CostQuery { from, until, step: Step::Month, group: Group::Tier };
+    let rows = store::cost::list(&call.state.api, &call.scope(), &asked).await?;
+    let mut month = Month::default();
+    for row in rows.iter().filter(|row| row.currency.as_deref() == Some(currency)) {
+        month.attempts = month.attempts + row.amounts.attempts_cost;
+        month.tasks = Counted {
+            pieces: month.tasks.pieces.saturating_add(row.amounts.tasks.unsigned_abs()),
+            charge: month.tasks.charge + row.amounts.tasks_cost,
+        };
+    }
+    Ok(month)
+}
+
+fn shown(bill: Bill) -> CostBill {
+    let Bill { charges, included, volume, minimum, total } = bill;
+    CostBill {
+        charges: charges.0,
+        included: included.0,
+        volume: volume.0,
+        minimum: minimum.0,
+        total: total.0,
+    }
+}

@@ -1,0 +1,144 @@
+//! What a tenant's use costs, from the roll-up.
+
+use crate::connect::ApiDb;
+use crate::price_book::{billing_of, book_of};
+use crate::statement::{named, patient};
+use crate::{StoreError, TenantScope};
+use domain::price::{Amounts, Billing, Micros, PriceBook};
+use domain::time::Timestamp;
+
+/// Most rows of one answer.
+pub const MOST_ROWS: usize = 10_000;
+
+/// Which costs.
+#[derive(Debug, Clone)]
+pub struct CostQuery {
+    /// Attempts that ended from here, at the beginning of a quarter of an hour,
+    pub from: Timestamp,
+    /// to here, excluded.
+    pub until: Timestamp,
+    /// How long each row is, UTC.
+    pub step: Step,
+    /// By what the rows are apart.
+    pub group: Group,
+}
+
+/// How long a row is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString, strum::Display,
+)]
+#[strum(serialize_all = "snake_case")]
+pub enum Step {
+    /// An hour.
+    Hour,
+    /// A day.
+    Day,
+    /// A month.
+    Month,
+}
+
+/// By what rows are apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Group {
+    /// The tier of the task.
+    Tier,
+    /// The schedule that made it or started its run, by id.
+    Schedule,
+    /// The workflow whose run it is of.
+    Workflow,
+    /// The value of this label.
+    Label(String),
+}
+
+/// What attempts of one group in one step cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostRow {
+    /// When the step begins.
+    pub starts_at: Timestamp,
+    /// The group; `None`: what is in none.
+    pub group: Option<String>,
+    /// Values of a label that are not kept apart.
+    pub others: bool,
+    /// The currency of the prices that held; `None`: none held.
+    pub currency: Option<String>,
+    /// The sums.
+    pub amounts: Amounts,
+}
+
+/// The costs that a query asks for, in order; one row more than [`MOST_ROWS`] where there are more.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn list(
+    db: &ApiDb,
+    scope: &TenantScope,
+    query: &CostQuery,
+) -> Result<Vec<CostRow>, StoreError> {
+    let (kind, key) = match &query.group {
+        Group::Tier => ("tier", ""),
+        Group::Schedule => ("schedule", ""),
+        Group::Workflow => ("workflow", ""),
+        Group::Label(key) => ("label", key.as_str()),
+    };
+    let step: &str = query.step.into();
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let query = sqlx::query!(
+        r#"select date_trunc($6, u.starts_at at time zone 'UTC') at time zone 'UTC' as "starts_at!", nullif(u.value, '') as group,
+                u.others as "others!", (select k.document ->> 'currency' from price_book k where k.name = u.price_book) as currency,
+                sum(u.attempts)::bigint as "attempts!", sum(u.charged_attempts)::bigint as "charged_attempts!", sum(u.tasks)::bigint as "tasks!",
+                sum(u.run_ms)::bigint as "run_ms!", sum(u.cpu_millis_ms)::bigint as "cpu_millis_ms!",
+                sum(u.memory_mib_ms)::bigint as "memory_mib_ms!", sum(u.disk_mib_ms)::bigint as "disk_mib_ms!",
+                sum(u.iops_ms)::bigint as "iops_ms!", sum(u.port_ms)::bigint as "port_ms!",
+                sum(u.attempts_cost)::bigint as "attempts_cost!", sum(u.tasks_cost)::bigint as "tasks_cost!"
+            from usage_rollup u
+            where u.tenant_id = $1 and u.kind = $2 and u.starts_at >= $4 and u.starts_at < $5 and u.key = $3
+            group by 1, 2, 3, 4 order by 1, 3, 2 nulls first, 4 nulls first limit $7"#,
+        scope.tenant().uuid(),
+        kind,
+        key,
+        query.from,
+        query.until,
+        step,
+        MOST_ROWS as i64 + 1
+    );
+    let rows = patient("cost.list", query.fetch_all(&mut *tx)).await?;
+    let row = rows.into_iter().map(|row| CostRow {
+        starts_at: row.starts_at,
+        group: row.group,
+        others: row.others,
+        currency: row.currency,
+        amounts: Amounts {
+            attempts: row.attempts,
+            charged_attempts: row.charged_attempts,
+            tasks: row.tasks,
+            run_ms: row.run_ms,
+            cpu_millis_ms: row.cpu_millis_ms,
+            memory_mib_ms: row.memory_mib_ms,
+            disk_mib_ms: row.disk_mib_ms,
+            iops_ms: row.iops_ms,
+            port_ms: row.port_ms,
+            attempts_cost: Micros(row.attempts_cost),
+            tasks_cost: Micros(row.tasks_cost),
+        },
+    });
+    Ok(row.collect())
+}
+
+/// How a tenant is billed now, and its price book; `None`: not at all.
+///
+/// # Errors
+/// When the database cannot answer, or what is stored cannot be read.
+pub async fn billing(
+    db: &ApiDb,
+    scope: &TenantScope,
+) -> Result<Option<(Billing, PriceBook)>, StoreError> {
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let query = sqlx::query!(
+        r#"select p.billing::text as "billing!", k.document::text as "document!"
+            from tenant t join plan p on p.name = t.plan join price_book k on k.name = p.price_book
+            where t.id = $1"#,
+        scope.tenant().uuid()
+    );
+    let row = named("cost.billing", query.fetch_optional(&mut *tx)).await?;
+    row.map(|row| Ok((billing_of(&row.billing)?, book_of(&row.document)?))).transpose()
+}
