@@ -14,7 +14,8 @@
 
 mod put;
 
-pub use put::{PutBilling, PutPlan};
+use crate::price::PutBilling;
+pub use put::PutPlan;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;

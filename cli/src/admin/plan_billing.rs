@@ -2,8 +2,7 @@
 
 use crate::failure::Failure;
 use domain::id::PriceBookName;
-use domain::plan::PutBilling;
-use domain::price::{Billing, Included};
+use domain::price::{Billing, Included, PutBilling};
 
 /// How a plan is billed. Omitted values stay unchanged.
 #[derive(Debug, clap::Args)]

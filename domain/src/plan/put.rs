@@ -1,8 +1,8 @@
 //! A plan that is to be stored.
 
 use super::{PlanLimits, SentPlan};
-use crate::price::Billing;
-use serde::{Deserialize, Deserializer, Serialize};
+use crate::price::PutBilling;
+use serde::{Deserialize, Serialize};
 
 /// A plan as operators send it: its limits, and by which prices it is billed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,38 +14,6 @@ pub struct PutPlan {
     /// By which prices it is billed from now on.
     #[serde(skip_serializing_if = "PutBilling::is_kept")]
     pub billing: PutBilling,
-}
-
-/// By which prices a plan is billed that is to be stored.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum PutBilling {
-    /// As before; a new plan by none. Not sent: whoever does not know of prices changes none.
-    #[default]
-    Kept,
-    /// By these, or none.
-    Is(Option<Billing>),
-}
-
-impl PutBilling {
-    const fn is_kept(&self) -> bool {
-        matches!(self, Self::Kept)
-    }
-
-    /// How the plan is billed that was billed by `before`.
-    #[must_use]
-    pub fn after(&self, before: Option<&Billing>) -> Option<Billing> {
-        match self {
-            Self::Kept => before.cloned(),
-            Self::Is(billing) => billing.clone(),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for PutBilling {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Option::deserialize(deserializer).map(Self::Is)
-    }
 }
 
 impl TryFrom<SentPlan> for PutPlan {
@@ -67,6 +35,7 @@ impl From<&PlanLimits> for PutPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::price::Billing;
     use serde_json::json;
 
     #[test]

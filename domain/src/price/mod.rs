@@ -8,6 +8,7 @@ mod book;
 mod cost;
 mod history;
 mod month;
+mod put_billing;
 mod rollup;
 mod rounding;
 
@@ -18,6 +19,7 @@ pub use book::{
 pub use cost::Use;
 pub use history::{BookPrices, PriceHistory};
 pub use month::{Bill, Billing, Counted, Included, Month};
+pub use put_billing::PutBilling;
 pub use rollup::{Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, Rollup, RollupKey, quarter};
 
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,7 @@ use crate::schema::{Attribute, Form, Given, Kind};
 use crate::value::{Value, from_json, to_json};
 use domain::id::PlanName;
 use domain::plan::{LIMITS, LimitRange, PlanLimits, PutPlan};
+use domain::price::PutBilling;
 use serde_json::Value as Json;
 
 /// A plan.

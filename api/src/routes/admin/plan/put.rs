@@ -8,7 +8,8 @@ use crate::problem::{Code, FieldError, Problem};
 use crate::request::{json as body, wanted_version};
 use actix_web::http::StatusCode;
 use api_types::Plan;
-use domain::plan::{PutBilling, PutPlan};
+use domain::plan::PutPlan;
+use domain::price::PutBilling;
 use store::plan::PlanStored;
 
 /// The document's words.
