@@ -4,9 +4,14 @@ use crate::{Customer, Oracle};
 use anyhow::Context;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::time::Duration;
+use testkit::poll;
 
 /// In the order of [`FIGURES`].
 type Sums = [i64; 5];
+
+/// Until all that ended is counted: five seconds, and as long as another test has a transaction open in the same Postgres.
+const COUNTED: Duration = Duration::from_secs(30);
 
 const FIGURES: [&str; 5] =
     ["attempts", "charged_attempts", "run_ms", "cpu_millis_ms", "memory_mib_ms"];
@@ -59,6 +64,7 @@ pub async fn usage_faults(
     if figures(&usage["total"])? != total {
         faults.push(format!("the total is reported as {}, and is {total:?}", usage["total"]));
     }
+    faults.extend(costs_fault(customer, (&first.0, &last.0), &wanted).await?);
     if total[2] == 0 {
         faults.push("nothing was billed at all".to_owned());
     }
@@ -66,6 +72,33 @@ pub async fn usage_faults(
     tiers.sort_unstable();
     tiers.dedup();
     Ok((faults, tiers))
+}
+
+/// What is wrong with `GET /v1/costs`, which counts after the end, and is waited for.
+async fn costs_fault(
+    customer: &Customer,
+    (first, last): (&str, &str),
+    wanted: &BTreeMap<(String, String), Sums>,
+) -> anyhow::Result<Option<String>> {
+    let path = format!("/v1/costs?from={first}&to={last}");
+    let counted = async || {
+        let (status, costs) = customer.call("GET", &path, None, None).await?;
+        anyhow::ensure!(status == 200, "{path} answered {status}: {costs}");
+        let mut counted: BTreeMap<(String, String), Sums> = BTreeMap::new();
+        for row in costs["data"].as_array().context("no data")? {
+            let day = row["starts_at"].as_str().and_then(|at| at.get(..10)).context("no time")?;
+            let tier = row["group"].as_str().unwrap_or("none");
+            add(counted.entry((day.to_owned(), tier.to_owned())).or_default(), figures(row)?);
+        }
+        Ok(counted)
+    };
+    let equal = async || counted().await.is_ok_and(|counted| counted == *wanted);
+    if poll::until("usage to be counted", COUNTED, equal).await.is_ok() {
+        return Ok(None);
+    }
+    let counted = counted().await?;
+    Ok((counted != *wanted)
+        .then(|| format!("costs are of {counted:?}, and the attempts say {wanted:?}")))
 }
 
 fn figures(row: &Value) -> anyhow::Result<Sums> {

@@ -77,7 +77,7 @@ fn good(document: &Document, schema: &Value) -> Vec<String> {
         (Some("integer"), _) => {
             vec![schema["minimum"].to_string(), schema["maximum"].to_string()]
         }
-        (Some("string"), None) if of_groups(&schema) => {
+        (Some("string"), None) if of_groups(schema) => {
             ["tier", "schedule", "workflow", "label:team"].map(str::to_owned).to_vec()
         }
         (Some("boolean"), _) => vec!["false".to_owned()],
@@ -104,7 +104,7 @@ fn bad(document: &Document, schema: &Value) -> Vec<String> {
             let (least, most) = (least.as_i64().unwrap(), most.as_i64().unwrap());
             vec![(least - 1).to_string(), (most + 1).to_string(), "some".to_owned()]
         }
-        (Some("string"), None) if of_groups(&schema) => {
+        (Some("string"), None) if of_groups(schema) => {
             ["team", "label:", "tiers"].map(str::to_owned).to_vec()
         }
         (Some("boolean"), _) => vec!["maybe".to_owned()],

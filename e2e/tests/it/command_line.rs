@@ -1,6 +1,7 @@
 //! The customer's commands against real processes: what a script sees, on which stream, with which exit code.
 
 mod apply;
+mod costs;
 mod workflows;
 
 use anyhow::Context;

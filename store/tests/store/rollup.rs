@@ -178,15 +178,9 @@ async fn while_one_counts_another_does_not() {
     let tenant = world.tenant().await;
     count(&world).await;
     world.sql(random_attempts(tenant, 50, (20, 0.3))).await;
-    let counts = (0..8).map(|_| {
-        let db = world.scheduler.clone();
-        tokio::spawn(async move { rollup::count(&db).await.unwrap().attempts })
-    });
-    let counts: Vec<_> = counts.collect();
-    let mut all = 0;
-    for counted in counts {
-        all += counted.await.unwrap();
-    }
+    let counts = (0..8).map(|_| rollup::count(&world.scheduler));
+    let counts = futures::future::join_all(counts).await;
+    let all: usize = counts.into_iter().map(|counted| counted.unwrap().attempts).sum();
     assert_eq!(all + count(&world).await, 50);
     assert_eq!(
         world.number("select sum(attempts)::bigint from usage_rollup where kind = 'tier'").await,
