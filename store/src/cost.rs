@@ -4,7 +4,7 @@ use crate::connect::ApiDb;
 use crate::price_book::{billing_of, book_of};
 use crate::statement::{named, patient};
 use crate::{StoreError, TenantScope};
-use domain::price::{Amounts, Billing, Micros, PriceBook};
+use domain::price::{Amounts, Billing, Counted, Micros, Month, PriceBook};
 use domain::time::Timestamp;
 
 /// Most rows of one answer.
@@ -122,6 +122,46 @@ pub async fn list(
         },
     });
     Ok(row.collect())
+}
+
+/// What was used at prices in `currency`, from each of two instants on, in one pass.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn used(
+    db: &ApiDb,
+    scope: &TenantScope,
+    currency: &str,
+    [first, second]: [Timestamp; 2],
+) -> Result<[Month; 2], StoreError> {
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let query = sqlx::query!(
+        r#"select coalesce(sum(u.attempts_cost) filter (where u.starts_at >= $3), 0)::bigint as "first_attempts!",
+                coalesce(sum(u.tasks) filter (where u.starts_at >= $3), 0)::bigint as "first_tasks!",
+                coalesce(sum(u.tasks_cost) filter (where u.starts_at >= $3), 0)::bigint as "first_charge!",
+                coalesce(sum(u.attempts_cost) filter (where u.starts_at >= $4), 0)::bigint as "second_attempts!",
+                coalesce(sum(u.tasks) filter (where u.starts_at >= $4), 0)::bigint as "second_tasks!",
+                coalesce(sum(u.tasks_cost) filter (where u.starts_at >= $4), 0)::bigint as "second_charge!"
+            from usage_rollup u
+            where u.tenant_id = $1 and u.kind = 'tier' and u.starts_at >= least($3::timestamptz, $4)
+                and u.price_book in (select k.name from price_book k where k.document ->> 'currency' = $2)"#,
+        scope.tenant().uuid(),
+        currency,
+        first,
+        second
+    );
+    let rows = patient("cost.used", query.fetch_all(&mut *tx)).await?;
+    let month = |attempts, tasks: i64, charge| Month {
+        attempts: Micros(attempts),
+        tasks: Counted { pieces: tasks.unsigned_abs(), charge: Micros(charge) },
+    };
+    let both = rows.first().map(|row| {
+        [
+            month(row.first_attempts, row.first_tasks, row.first_charge),
+            month(row.second_attempts, row.second_tasks, row.second_charge),
+        ]
+    });
+    Ok(both.unwrap_or_default())
 }
 
 /// How a tenant is billed now, and its price book; `None`: not at all.

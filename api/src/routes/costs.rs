@@ -7,7 +7,7 @@ use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use api_types::{Cost, CostBill, CostOfMonth, CostTotal, Costs};
 use chrono::{Datelike, Days, Months, NaiveDate, NaiveTime};
-use domain::price::{Bill, Counted, Micros, Month};
+use domain::price::{Bill, Micros, Month};
 use domain::time::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -136,33 +136,14 @@ async fn month(call: &Call, now: Timestamp) -> Result<Option<CostOfMonth>, Probl
     let ends = start_of(starts_on.checked_add_months(Months::new(1)).unwrap_or(today));
     let since = now.checked_sub_days(RECENT).unwrap_or(now);
     let currency = book.currency.to_string();
-    let so_far = used(call, start_of(starts_on), now, &currency).await?;
-    let recent = used(call, since, now, &currency).await?;
+    let starts = [start_of(starts_on), since];
+    let used = store::cost::used(&call.state.api, &call.scope(), &currency, starts).await?;
+    let [so_far, recent] = used;
     let length = (now - since).to_std().unwrap_or_default();
     let left: Duration = (ends - now).to_std().unwrap_or_default();
     let bill = |month: Month| shown(month.bill(prices, &billing.included, Micros(billing.minimum)));
     let forecast = bill(so_far.forecast(&recent, length, left));
     Ok(Some(CostOfMonth { starts_on, currency, so_far: bill(so_far), forecast }))
-}
-
-/// What was used in one currency.
-async fn used(
-    call: &Call,
-    from: Timestamp,
-    until: Timestamp,
-    currency: &str,
-) -> Result<Month, Problem> {
-    let asked = CostQuery { from, until, step: Step::Month, group: Group::Tier };
-    let rows = store::cost::list(&call.state.api, &call.scope(), &asked).await?;
-    let mut month = Month::default();
-    for row in rows.iter().filter(|row| row.currency.as_deref() == Some(currency)) {
-        month.attempts = month.attempts + row.amounts.attempts_cost;
-        month.tasks = Counted {
-            pieces: month.tasks.pieces.saturating_add(row.amounts.tasks.unsigned_abs()),
-            charge: month.tasks.charge + row.amounts.tasks_cost,
-        };
-    }
-    Ok(month)
 }
 
 fn shown(bill: Bill) -> CostBill {
