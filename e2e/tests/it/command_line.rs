@@ -401,7 +401,7 @@ async fn whose_turn_it_is_is_set_and_shown_by_command() -> anyhow::Result<()> {
     );
     assert!(cluster.berth(&["admin", "pool", "resume", "none"]).await.is_err());
     let plan = cluster.berth(&["admin", "plan", "create", "night", "--flexible", "on"]).await?;
-    assert!(plan.lines().last().is_some_and(|line| line.trim_end().ends_with("on")), "{plan}");
+    assert!(plan.lines().last().is_some_and(|line| line.contains(" on ")), "{plan}");
     Ok(())
 }
 

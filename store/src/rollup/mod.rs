@@ -72,9 +72,23 @@ pub async fn count(db: &SchedulerDb) -> Result<Counted, StoreError> {
     };
     let read = read::rollup(db, &mut tx, span).await?;
     write::write(&mut tx, read.rows).await?;
-    next.store(&mut tx, CONSUMER).await?;
+    match day {
+        Some(_) => store_day(&mut tx, next).await?,
+        None => next.store(&mut tx, CONSUMER).await?,
+    }
     named("commit", tx.commit()).await?;
     Ok(Counted { attempts: read.attempts, day })
+}
+
+/// Moves the row to the next day. Its time stays: what has ended since then is counted after the days, however long they take.
+async fn store_day(tx: &mut PgConnection, Cursor { txid, seq }: Cursor) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update event_cursor set txid = $2, seq = $3 where consumer = $1",
+        CONSUMER,
+        txid,
+        seq
+    );
+    named("rollup.store_day", query.execute(tx)).await.map(|_| ())
 }
 
 /// Days from 1970, from 1.

@@ -12,6 +12,7 @@ use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use store::doctor::{Check, CheckOutcome, DoctorDb, DoctorOptions, run_checks};
+use store::migrate::{How, run as migrate};
 use store::task::submit::NewTask;
 use store::task::transition;
 use store::tenant::{self, TenantChange};
@@ -199,8 +200,9 @@ async fn what_was_there_before_the_first_count_is_counted_day_by_day() {
     world.sql("update attempt set txid = null, tolerance_ms = null, flexible = null").await;
     let first = rollup::count(&world.scheduler).await.unwrap();
     assert!(first.day.is_some(), "{first:?}");
-    // What ends meanwhile is of no day.
-    world.sql(random_attempts(tenant, 500, (20, 0.5))).await;
+    // What ends meanwhile is of no day, also where the days take longer than a day to count.
+    world.sql("update event_cursor set at = at - interval '3 days' where consumer = 'usage'").await;
+    world.sql(random_attempts(tenant, 500, (60, 0.5))).await;
     let mut days = vec![first];
     while let Some(last) = days.last().filter(|last| last.day.is_some()) {
         let next = rollup::count(&world.scheduler).await.unwrap();
@@ -214,6 +216,31 @@ async fn what_was_there_before_the_first_count_is_counted_day_by_day() {
     let all = "select sum(attempts)::bigint from usage_rollup where kind = ";
     assert_eq!(world.number(format!("{all}'tier'")).await, 3500);
     assert_eq!(world.number(format!("{all}'workflow'")).await, 3500);
+    assert_eq!(wrong(&world).await, 0);
+}
+
+#[tokio::test]
+async fn in_another_cluster_the_count_goes_on_where_it_was() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    count(&world).await;
+    world.sql(random_attempts(tenant, 300, (20, 0.6))).await;
+    count(&world).await;
+    world.sql(random_attempts(tenant, 70, (20, 0.7))).await;
+    // As in the dump of a cluster that was far ahead of this one.
+    let ahead = 1_000_000_000_i64;
+    world
+        .sql(format!(
+            "update attempt set txid = txid + {ahead}; update event_cursor set txid = txid + {ahead} where consumer = 'usage';
+            update installation set place = '1/2/3'"
+        ))
+        .await;
+    migrate(&config(&world.database), How::default()).await.unwrap();
+    world.sql(random_attempts(tenant, 5, (20, 0.8))).await;
+    assert_eq!(count(&world).await, 75);
+    assert_eq!(count(&world).await, 0);
+    let all = "select sum(attempts)::bigint from usage_rollup where kind = 'tier'";
+    assert_eq!(world.number(all).await, 375);
     assert_eq!(wrong(&world).await, 0);
 }
 
