@@ -6,7 +6,6 @@ use crate::schema::{Attribute, Form, Given, Kind};
 use crate::value::{Value, from_json, to_json};
 use domain::id::PlanName;
 use domain::plan::{LIMITS, LimitRange, PlanLimits, PutPlan};
-use domain::price::PutBilling;
 use serde_json::Value as Json;
 
 /// A plan.
@@ -150,7 +149,7 @@ impl Resource for Plan {
 mod tests {
     use super::*;
     use crate::schema::planned;
-    use domain::plan::PutBilling;
+    use domain::price::PutBilling;
 
     #[test]
     fn billing_is_always_sent_and_null_where_it_is_not_given() {
