@@ -211,6 +211,6 @@ begin
         commit;
     end loop;
     -- Last, so that nothing is counted before all of the above is there.
-    insert into public.event_cursor (consumer) values ('usage') on conflict do nothing;
+    insert into public.event_cursor (consumer) values ('usage'), ('usage_seen') on conflict do nothing;
 end
 $$;

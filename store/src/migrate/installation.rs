@@ -15,10 +15,10 @@ const RESTART_EVENTS: &str = "
     update task_event e set schedule_id = null from event_cursor c
         where c.consumer = 'schedules' and e.schedule_id is not null and (e.txid, e.seq) <= (c.txid, c.seq);
     update task_event set txid = 0 where schedule_id is not null;
-    update event_cursor set txid = 0, seq = -1 where consumer <> 'usage';
+    update event_cursor set txid = 0, seq = -1 where consumer not in ('usage', 'usage_seen');
     update attempt a set txid = case when a.txid >= c.txid then 0 end from event_cursor c
         where c.consumer = 'usage' and a.txid is not null and (c.seq <> -1 or a.ended_at > c.at - interval '2 days');
-    update event_cursor set txid = 0 where consumer = 'usage';
+    update event_cursor set txid = 0 where consumer in ('usage', 'usage_seen');
     delete from event_consumer";
 
 /// Notes the place; `restored`: an operator says that it was restored, where nothing else would show it. Why schedules are held, if so.

@@ -23,6 +23,8 @@ use std::time::Duration;
 
 /// Its row in `event_cursor`.
 const CONSUMER: &str = "usage";
+/// The row of the transaction that was the next to begin at some time, and of that time.
+const SEEN: &str = "usage_seen";
 /// Every day is counted.
 const ALL_DAYS: i64 = -1;
 
@@ -72,23 +74,34 @@ pub async fn count(db: &SchedulerDb) -> Result<Counted, StoreError> {
     };
     let read = read::rollup(db, &mut tx, span).await?;
     write::write(&mut tx, read.rows).await?;
-    match day {
-        Some(_) => store_day(&mut tx, next).await?,
-        None => next.store(&mut tx, CONSUMER).await?,
-    }
+    store(&mut tx, next, day.is_none().then_some(now.next)).await?;
     named("commit", tx.commit()).await?;
     Ok(Counted { attempts: read.attempts, day })
 }
 
-/// Moves the row to the next day. Its time stays: what has ended since then is counted after the days, however long they take.
-async fn store_day(tx: &mut PgConnection, Cursor { txid, seq }: Cursor) -> Result<(), StoreError> {
+/// Moves the row. Its time is that until which all is counted: when the transaction `seen` was the next one to begin, and all before it
+/// have ended since. While days are counted it stays: what has ended meanwhile is counted after the days, however long they take.
+async fn store(
+    tx: &mut PgConnection,
+    Cursor { txid, seq }: Cursor,
+    seen: Option<i64>,
+) -> Result<(), StoreError> {
     let query = sqlx::query!(
-        "update event_cursor set txid = $2, seq = $3 where consumer = $1",
+        "with past as (
+                select s.txid, s.at from event_cursor s where s.consumer = $5
+            ), seen as (
+                update event_cursor s set txid = $4, at = now() where s.consumer = $5 and $4::bigint is not null and s.txid <= $2
+            )
+            update event_cursor c set txid = $2, seq = $3,
+                at = case when $4::bigint is not null and p.txid <= $2 then greatest(c.at, p.at) else c.at end
+            from past p where c.consumer = $1",
         CONSUMER,
         txid,
-        seq
+        seq,
+        seen,
+        SEEN
     );
-    named("rollup.store_day", query.execute(tx)).await.map(|_| ())
+    named("rollup.store", query.execute(tx)).await.map(|_| ())
 }
 
 /// Days from 1970, from 1.
@@ -112,6 +125,8 @@ struct Standing {
     counted_at: Timestamp,
     /// All transactions before this have ended.
     oldest_open: i64,
+    /// The transaction that begins next.
+    next: i64,
     /// UTC.
     today: NaiveDate,
     /// The first day of which attempts may be kept.
@@ -122,6 +137,7 @@ async fn standing(tx: &mut PgConnection) -> Result<Standing, StoreError> {
     let query = sqlx::query_as!(
         Standing,
         r#"select (select c.at from event_cursor c where c.consumer = $1) as "counted_at!", pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldest_open!",
+                pg_snapshot_xmax(pg_current_snapshot())::text::bigint as "next!",
                 (now() at time zone 'UTC')::date as "today!",
                 least((now() at time zone 'UTC')::date,
                     (select min(to_date(right(c.relname, 8), 'YYYYMMDD')) from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -132,7 +148,7 @@ async fn standing(tx: &mut PgConnection) -> Result<Standing, StoreError> {
     standing.ok_or(StoreError::Database(sqlx::Error::RowNotFound))
 }
 
-/// Up to when all that ended is counted, as the api sees it; `None` before what was there at first is counted.
+/// Until when all that has ended is counted; `None` before what was there at first is counted.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -145,7 +161,7 @@ pub async fn counted_until(db: &ApiDb) -> Result<Option<Timestamp>, StoreError> 
     named("rollup.counted_until", query.fetch_optional(db.pool())).await
 }
 
-/// How long ago the last count was.
+/// How long ago it was that all which had ended by then is counted now.
 ///
 /// # Errors
 /// When the database cannot answer.

@@ -156,17 +156,28 @@ async fn one_that_commits_late_is_counted_when_it_has() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     count(&world).await;
+    let began = runtime::clock::wall();
     let mut late = world.owner.begin().await.unwrap();
     let early = random_attempts(tenant, 1, (20, 0.1));
     sqlx::raw_sql(sqlx::AssertSqlSafe(early)).execute(&mut *late).await.unwrap();
     world.sql(random_attempts(tenant, 2, (20, 0.2))).await;
     for _ in 0..3 {
+        // In the time of the next count.
+        world.sql("select pg_sleep(0.6)").await;
         let counted = rollup::count(&world.scheduler).await.unwrap().attempts;
         assert_eq!(counted, 0, "who began later waits for who began earlier");
     }
+    let until = async || rollup::counted_until(&world.api).await.unwrap().unwrap();
+    let held = until().await;
+    assert!(
+        held < began + chrono::TimeDelta::seconds(1),
+        "{held}, and the late one began at {began}"
+    );
     late.commit().await.unwrap();
+    let ended = runtime::clock::wall();
     assert_eq!(count(&world).await, 3);
-    assert_eq!(count(&world).await, 0);
+    let goes_on = async || count(&world).await == 0 && until().await >= ended;
+    poll::until("the count to pass it", Duration::from_secs(60), goes_on).await.unwrap();
     assert_eq!(
         world.number("select sum(attempts)::bigint from usage_rollup where kind = 'tier'").await,
         3
