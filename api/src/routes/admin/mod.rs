@@ -1,6 +1,7 @@
 //! `/v1/admin/…`: the platform's own operators.
 
 pub mod executor;
+mod named;
 pub mod operator;
 pub mod operator_key;
 pub mod plan;

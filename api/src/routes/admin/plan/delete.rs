@@ -1,6 +1,6 @@
 //! `DELETE /v1/admin/plans/{name}`: a plan that nobody is on.
 
-use super::view::{mismatch, name_of};
+use super::super::named::{mismatch, name_of};
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
@@ -35,7 +35,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<DeletedPlan>, Problem> 
             );
             Err(Problem::new(Code::Conflict, detail))
         }
-        Deleted::VersionMismatch { version } => Err(mismatch(Some(version))),
+        Deleted::VersionMismatch { version } => Err(mismatch("plan", Some(version))),
         Deleted::NotFound => Err(Problem::no_such("plan")),
     }
 }

@@ -1,6 +1,7 @@
 //! `PUT /v1/admin/plans/{name}`: a plan, new or as it is from now on.
 
-use super::view::{mismatch, name_of, shown};
+use super::super::named::{mismatch, name_of};
+use super::view::shown;
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
@@ -49,7 +50,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<Plan>, Problem> {
                 "There is no price book of this name; list them with GET /v1/admin/price-books.";
             Err(Problem::at(Code::ValidationFailed, "/billing/price_book", detail))
         }
-        PlanStored::VersionMismatch { version } => Err(mismatch(version)),
+        PlanStored::VersionMismatch { version } => Err(mismatch("plan", version)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `DELETE /v1/admin/pools/{name}`: a pool that nothing is in.
 
-use super::view::{mismatch, name_of};
+use super::super::named::{mismatch, name_of};
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
@@ -36,7 +36,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<DeletedPool>, Problem> 
             );
             Err(Problem::new(Code::Conflict, detail))
         }
-        PoolDeleted::VersionMismatch { version } => Err(mismatch(Some(version))),
+        PoolDeleted::VersionMismatch { version } => Err(mismatch("pool", Some(version))),
         PoolDeleted::NotFound => Err(Problem::no_such("pool")),
     }
 }

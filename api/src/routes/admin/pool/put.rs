@@ -1,6 +1,7 @@
 //! `PUT /v1/admin/pools/{name}`: a pool, new or as it is from now on. The same again changes nothing.
 
-use super::view::{mismatch, name_of, shown};
+use super::super::named::{mismatch, name_of};
+use super::view::shown;
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
@@ -80,7 +81,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<Pool>, Problem> {
     match store::pool::put(&call.state.admin, &name, put, call.by()).await? {
         PoolStored::Created(pool) => Ok(shown(StatusCode::CREATED, pool)),
         PoolStored::Updated(pool) | PoolStored::Unchanged(pool) => Ok(shown(StatusCode::OK, pool)),
-        PoolStored::VersionMismatch { version } => Err(mismatch(version)),
+        PoolStored::VersionMismatch { version } => Err(mismatch("pool", version)),
         PoolStored::Unknown { plans: no_plans, tenants: no_tenants } => {
             let of_plans = wrong("plans", "plan", &plans, &no_plans);
             let of_tenants = wrong("tenants", "tenant", &tenants, &no_tenants);

@@ -1,6 +1,7 @@
 //! `POST /v1/admin/pools/{name}/resume`: a pool is dispatched again.
 
-use super::view::{name_of, shown};
+use super::super::named::name_of;
+use super::view::shown;
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};

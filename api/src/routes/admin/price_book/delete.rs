@@ -1,6 +1,6 @@
 //! `DELETE /v1/admin/price-books/{name}`: a price book that no plan has named.
 
-use super::view::{mismatch, name_of};
+use super::super::named::{mismatch, name_of};
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
@@ -39,7 +39,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<DeletedPriceBook>, Prob
             );
             Err(Problem::new(Code::Conflict, detail))
         }
-        Deleted::VersionMismatch { version } => Err(mismatch(Some(version))),
+        Deleted::VersionMismatch { version } => Err(mismatch("price book", Some(version))),
         Deleted::NotFound => Err(Problem::no_such("price book")),
     }
 }

@@ -1,6 +1,7 @@
 //! `PUT /v1/admin/price-books/{name}`: a price book, new or as it is from now on.
 
-use super::view::{mismatch, name_of, shown};
+use super::super::named::{mismatch, name_of};
+use super::view::shown;
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
@@ -49,7 +50,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<PriceBook>, Problem> {
             Ok(shown(StatusCode::OK, book))
         }
         PriceBookStored::Alters(altered) => Err(invalid(altered)),
-        PriceBookStored::VersionMismatch { version } => Err(mismatch(version)),
+        PriceBookStored::VersionMismatch { version } => Err(mismatch("price book", version)),
     }
 }
 
