@@ -17,6 +17,8 @@ pub enum ErrorCode {
     InvalidCursor,
     /// No good API key.
     Unauthenticated,
+    /// A spend cap of the tenant has no room for what the task may cost.
+    SpendCapReached,
     /// The key may not do this.
     ScopeMissing,
     /// A tenant's key on an operators' route, or the other way round.
@@ -109,6 +111,9 @@ impl ErrorCode {
             }
             Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is required", false),
             Self::ScopeMissing => ("scope_missing", 403, "The API key lacks a scope", false),
+            Self::SpendCapReached => {
+                ("spend_cap_reached", 402, "A spend cap has no room for this", false)
+            }
             Self::WrongKindOfKey => {
                 ("wrong_kind_of_key", 403, "The credential is not for this kind of route", false)
             }

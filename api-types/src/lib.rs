@@ -31,6 +31,7 @@ mod restore;
 mod schedule;
 mod secret;
 mod session;
+mod spend_cap;
 mod task;
 mod tenant;
 mod text_id;
@@ -71,6 +72,7 @@ pub use secret::Secret;
 pub use session::{
     AcceptedUser, OwnKey, OwnUser, PasswordChanged, Session, SignedIn, SignedOut, TokenType, WhoAmI,
 };
+pub use spend_cap::{DeletedSpendCap, LabelIs, SpendAlert, SpendCap, SpendCapPut};
 pub use task::{
     CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskParent, TaskWarning, WarningCode,
 };

@@ -208,6 +208,16 @@ impl From<StoreError> for Problem {
     }
 }
 
+/// A spend cap has no room for a task.
+pub(crate) fn over_cap(refusal: &store::spend::CapRefusal) -> Problem {
+    let detail = format!(
+        "{refusal} Who has the permission `spend.manage` can raise it (`berth cap set {}`): owners, admins and billing users of your \
+         tenant.",
+        refusal.cap
+    );
+    Problem::new(Code::SpendCapReached, detail)
+}
+
 /// What a client is told of a write that failed, or was perhaps done.
 pub(crate) fn of_write(error: StoreError) -> Problem {
     if !error.outcome_unknown() {

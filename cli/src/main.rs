@@ -17,7 +17,7 @@ mod threads;
 
 use admin::Standing;
 use arguments::{
-    AdminArguments, AdminCommand, Arguments, AuditCommand, Command, ConcurrencyCommand,
+    AdminArguments, AdminCommand, Arguments, AuditCommand, CapCommand, Command, ConcurrencyCommand,
     ExecutorCommand, KeyCommand, KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand,
     PriceBookCommand, ProfileCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand,
     WorkflowCommand,
@@ -100,6 +100,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
+        Command::Cap(command) => Box::pin(cap(command, &connect()?)).await,
         Command::Concurrency(command) => Box::pin(concurrency(command, &connect()?)).await,
         Command::Schedule(command) => Box::pin(schedule(command, &connect()?)).await,
         Command::Workflow(WorkflowCommand::Check(what)) => customer::workflow::check(&what, format),
@@ -181,6 +182,15 @@ async fn operate(
         AdminCommand::ResumeAfterRestore(how) => {
             admin::resume_after_restore(&how, &connect()?).await
         }
+    }
+}
+
+async fn cap(command: CapCommand, connection: &Connection) -> Result<(), Failure> {
+    match command {
+        CapCommand::List => customer::cap_list(connection).await,
+        CapCommand::Show(which) => customer::cap_show(connection, &which).await,
+        CapCommand::Set(cap) => customer::cap_set(connection, &cap).await,
+        CapCommand::Delete(which) => customer::cap_delete(connection, &which).await,
     }
 }
 

@@ -239,6 +239,13 @@ text_id!(
     name
 );
 
+text_id!(
+    /// A spend cap's name: the same form as an executor's.
+    SpendCapName,
+    ParseNameError,
+    name
+);
+
 impl Default for PoolName {
     fn default() -> Self {
         Self("default".into())

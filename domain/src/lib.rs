@@ -23,6 +23,7 @@ pub mod quarantine;
 pub mod rate;
 pub mod resources;
 pub mod schedule;
+pub mod spend;
 pub mod target;
 pub mod task;
 pub mod tenant;

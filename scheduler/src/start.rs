@@ -12,7 +12,7 @@ use crate::doctor::DoctorTick;
 use crate::fire::DbClock;
 use crate::keep::{KeepTick, seal_tick, usage_tick};
 use crate::leader::Leader;
-use crate::tenants::{QuotaTick, TenantTick};
+use crate::tenants::{QuotaTick, TenantTick, spend_tick};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
 use runtime::config::{Config, LimitsConfig, SchedulerConfig};
@@ -33,6 +33,9 @@ const CANCEL_SLACK: Duration = Duration::from_secs(30);
 const SEAL_INTERVAL: Duration = Duration::from_secs(2);
 /// How often usage is counted: it is shown within five seconds of an attempt's end.
 const USAGE_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Interval of the look at all spend caps.
+const SPEND_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Interval of the check for nearly used quotas.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
@@ -102,6 +105,7 @@ impl Scheduler {
         loops.count_usage();
         loops.keep_house(&config.limits);
         loops.watch_quotas();
+        loops.watch_spend();
         let doctor = DoctorDb::connect(&config.database)?;
         loops.examine(doctor, DoctorOptions::background(&config.limits));
         loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
@@ -210,6 +214,15 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("quotas", async move {
             ticker.run(shutdown, || async { quotas.lock().await.tick().await }).await;
+        });
+    }
+
+    fn watch_spend(&self) {
+        let db = self.db.clone();
+        let ticker = Ticker::new("spend", TickPolicy::every(SPEND_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("spend", async move {
+            ticker.run(shutdown, || spend_tick(&db)).await;
         });
     }
 

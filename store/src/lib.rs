@@ -45,6 +45,8 @@ pub mod session;
 pub mod shard;
 pub mod sign_in;
 mod silence;
+pub mod spend;
+pub mod spend_cap;
 mod statement;
 pub mod task;
 pub mod tenant;

@@ -51,6 +51,11 @@ word!(
     [domain::task::Delivery::AtLeastOnce, domain::task::Delivery::AtMostOnce].map(domain::task::Delivery::as_str)
 );
 word!(
+    /// How long a period of a spend cap is.
+    CapPeriod,
+    ["day", "month"]
+);
+word!(
     /// Back-off between attempts.
     Backoff,
     ["constant", "linear", "exponential"]

@@ -177,6 +177,12 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<body::ConcurrencyLimitPut>()
         .schema_from::<wire::ConcurrencyLimit>()
         .schema_from::<wire::ConcurrencyUse>()
+        .schema_from::<words::CapPeriod>()
+        .schema_from::<wire::LabelIs>()
+        .schema_from::<wire::SpendCapPut>()
+        .schema_from::<wire::SpendCap>()
+        .schema_from::<wire::SpendAlert>()
+        .schema_from::<wire::DeletedSpendCap>()
 }
 
 fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {

@@ -3,11 +3,12 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 27] = [
+const TEXTS: [(&str, &str); 28] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage and its costs"),
     ("limits", "Limits of your plan and their use"),
     ("concurrency", "Limits of concurrency keys"),
+    ("spend_cap", "Spend caps: what tasks may cost in a day or a month"),
     ("schedule", "Schedules, which create tasks at their due times"),
     ("workflow", "Workflows: graphs of tasks"),
     ("workflow_run", "Workflow runs"),

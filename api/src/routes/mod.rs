@@ -13,6 +13,7 @@ pub mod openapi;
 pub mod schedules;
 pub mod sessions;
 pub mod signal;
+pub mod spend_cap;
 pub mod table;
 pub mod task;
 pub mod usage;

@@ -5,7 +5,7 @@
 
 use super::{
     admin, audit, concurrency, costs, docs, health, keys, limits, metrics, openapi, schedules,
-    sessions, signal, task, usage, users, who_am_i, workflow, workflow_run,
+    sessions, signal, spend_cap, task, usage, users, who_am_i, workflow, workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -120,7 +120,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 114] = routes! {
+pub static TABLE: [Endpoint; 118] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -145,6 +145,10 @@ pub static TABLE: [Endpoint; 114] = routes! {
     Get "/v1/concurrency-limits/{key}" "concurrency.get", Tenant(ReadTasks), None, concurrency::get => handle, DOC;
     Put "/v1/concurrency-limits/{key}" "concurrency.put", Tenant(SubmitTasks), Small, concurrency::put => handle, DOC;
     Delete "/v1/concurrency-limits/{key}" "concurrency.delete", Tenant(SubmitTasks), Empty, concurrency::delete => handle, DOC;
+    Get "/v1/spend-caps" "spend_cap.list", Tenant(ReadUsage), None, spend_cap::list => handle, DOC;
+    Get "/v1/spend-caps/{name}" "spend_cap.get", Tenant(ReadUsage), None, spend_cap::get => handle, DOC;
+    Put "/v1/spend-caps/{name}" "spend_cap.put", Tenant(ManageSpend), Small, spend_cap::put => handle, DOC;
+    Delete "/v1/spend-caps/{name}" "spend_cap.delete", Tenant(ManageSpend), Empty, spend_cap::delete => handle, DOC;
     Post "/v1/schedules/preview" "schedule.preview_timing", Tenant(ReadTasks), Task, schedules::preview => timing, TIMING_DOC;
     Get "/v1/schedules" "schedule.list", Tenant(ReadTasks), None, schedules::list => handle, DOC;
     Get "/v1/schedules/{name}" "schedule.get", Tenant(ReadTasks), None, schedules::get => handle, DOC;

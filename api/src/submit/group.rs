@@ -90,10 +90,13 @@ impl Leader {
         let made = match &answer {
             SubmitAnswer::Created(_) => Some(task.id),
             SubmitAnswer::Replayed(id) | SubmitAnswer::Existing(id) => Some(*id),
-            SubmitAnswer::KeyReused | SubmitAnswer::UnknownParents(_) => None,
+            SubmitAnswer::KeyReused
+            | SubmitAnswer::UnknownParents(_)
+            | SubmitAnswer::OverCap(_) => None,
         };
         let mut undecided = Vec::new();
-        let stores_nothing = matches!(answer, SubmitAnswer::UnknownParents(_));
+        let stores_nothing =
+            matches!(answer, SubmitAnswer::UnknownParents(_) | SubmitAnswer::OverCap(_));
         for follower in self.followers {
             if stores_nothing {
                 undecided.push(follower);
@@ -177,6 +180,7 @@ pub(super) mod tests {
             key_id: String::new(),
             schedule: None,
             rerun_of: None,
+            reservation: None,
             node: None,
             depends_on: None,
             idempotency: key.map(|(key, body)| IdempotencyKey {

@@ -1,6 +1,7 @@
 //! What became of one single submit.
 
 use domain::id::TaskId;
+use store::spend::CapRefusal;
 use store::task::submit::{Created, NewTask, SubmitAnswer};
 
 /// The database's verdict, with the task given back where it is needed to answer.
@@ -16,6 +17,8 @@ pub enum Verdict {
     KeyReused,
     /// Not stored: the tenant has no task as those at these places of `depends_on`.
     UnknownParents(Vec<usize>),
+    /// Not stored: a spend cap has no room for it.
+    OverCap(Box<CapRefusal>),
 }
 
 impl Verdict {
@@ -30,6 +33,7 @@ impl Verdict {
             SubmitAnswer::Existing(id) => Self::Existing(id),
             SubmitAnswer::Replayed(id) => Self::Replayed(id),
             SubmitAnswer::KeyReused => Self::KeyReused,
+            SubmitAnswer::OverCap(refusal) => Self::OverCap(refusal),
             SubmitAnswer::UnknownParents(unknown) => {
                 let edges = task.depends_on.iter().flat_map(|all| &all.edges).enumerate();
                 let places = edges.filter(|(_, edge)| unknown.contains(&edge.parent));

@@ -151,6 +151,7 @@ impl Rules<'_> {
             key_id: origin.key_id,
             schedule: None,
             rerun_of: None,
+            reservation: None,
             node: None,
             depends_on,
             idempotency: origin.idempotency,

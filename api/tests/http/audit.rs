@@ -9,7 +9,7 @@ use domain::audit::AuditAction;
 use serde_json::{Value, json};
 
 /// Every route that changes something, but submits and cancels, and the action under which the audit tells of it.
-const AUDITED: [(&str, AuditAction); 59] = [
+const AUDITED: [(&str, AuditAction); 61] = [
     ("key.create", AuditAction::KeyCreate),
     ("key.rotate", AuditAction::KeyRotate),
     ("key.revoke", AuditAction::KeyRevoke),
@@ -39,6 +39,8 @@ const AUDITED: [(&str, AuditAction); 59] = [
     ("signal.send", AuditAction::SignalSend),
     ("concurrency.put", AuditAction::ConcurrencyPut),
     ("concurrency.delete", AuditAction::ConcurrencyDelete),
+    ("spend_cap.put", AuditAction::SpendCapPut),
+    ("spend_cap.delete", AuditAction::SpendCapDelete),
     ("schedule.put", AuditAction::SchedulePut),
     ("schedule.delete", AuditAction::ScheduleDelete),
     ("schedule.pause", AuditAction::SchedulePause),
@@ -317,6 +319,28 @@ async fn a_limit(watch: &mut Watch<'_>) {
     watch.none(&delete().await).await;
 }
 
+/// A spend cap is stored, changed and deleted.
+async fn a_spend_cap(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let path = "/v1/spend-caps/all";
+    let put = async |amount: i64| {
+        let cap = json!({"amount": amount, "currency": "EUR", "period": "day"});
+        ask(server, &server.key, "PUT", path, cap).await
+    };
+    let row = watch.one(&put(3).await).await;
+    assert_eq!(row["target"], json!({"kind": "spend_cap", "id": "all"}));
+    assert_eq!((&row["before"], &row["after"]["amount"]), (&Value::Null, &json!(3)));
+    watch.none(&put(3).await).await;
+    let row = watch.one(&put(0).await).await;
+    assert_eq!((&row["before"]["amount"], &row["after"]["amount"]), (&json!(3), &json!(0)));
+    watch.actions.pop();
+    watch.none(&put(-1).await).await;
+    let delete = async || ask(server, &server.key, "DELETE", path, Value::Null).await;
+    let row = watch.one(&delete().await).await;
+    assert_eq!((&row["before"]["amount"], &row["after"]), (&json!(0), &Value::Null));
+    watch.none(&delete().await).await;
+}
+
 /// The levers of a task; what changes nothing or is refused is not told.
 async fn levers(watch: &mut Watch<'_>) {
     let server = watch.server;
@@ -478,6 +502,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     let mut watch = Watch::begin(&server, &server.key, "/v1/audit?limit=3").await;
     keys(&mut watch).await;
     a_limit(&mut watch).await;
+    a_spend_cap(&mut watch).await;
     levers(&mut watch).await;
     a_schedule(&mut watch).await;
     a_workflow(&mut watch).await;

@@ -47,6 +47,7 @@ mod schedule_runs;
 mod schedule_tasks;
 mod schedules;
 mod server;
+mod spend_caps;
 mod start_up;
 mod submit;
 mod submit_batch;

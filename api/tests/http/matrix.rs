@@ -14,6 +14,10 @@ use std::collections::BTreeSet;
 
 const VERBS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
+/// A spend cap that can be stored.
+pub const SPEND_CAP: &str =
+    r#"{"amount":5000000,"currency":"EUR","period":"day","label":{"key":"team","value":"ml"}}"#;
+
 /// A price book that can be stored.
 pub const PRICE_BOOK: &str = r#"{"currency":"EUR","prices":[{"effective_from":"2020-01-01T00:00:00Z","rates":{"cpu_core":40000},
     "tiers":{"premium":{"cpu_core":30000}},"each":{"task":5},"discounts":{"tolerance":[{"at_least_s":60,"percent":10}],"flexible_percent":20},
@@ -276,6 +280,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "price_book.put" => PRICE_BOOK,
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
+        "spend_cap.put" => SPEND_CAP,
         "task.mark_succeeded" => r#"{"note":"n"}"#,
         "task.change" => r#"{"priority":1}"#,
         "schedule.put" => SCHEDULE,

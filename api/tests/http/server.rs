@@ -198,6 +198,17 @@ impl Server {
             );
             self.db.sql(&free).await.unwrap();
         }
+        if path.starts_with("/v1/spend-caps/") {
+            let free = format!(
+                "with cap as (insert into spend_cap (tenant_id, name, scope, period, zone, amount, currency)
+                    values ('{}', 'free', 'tenant', 'month', 'UTC', 5, 'EUR') on conflict do nothing returning tenant_id, id)
+                insert into spend_share (tenant_id, cap_id, share, period_start, free, spent)
+                select c.tenant_id, c.id, n.share, now(), case when n.share = 0 then 5 else 0 end, 0
+                from cap c cross join generate_series(0, 7) n(share)",
+                self.tenant.uuid()
+            );
+            self.db.sql(&free).await.unwrap();
+        }
         let path = path.replace("{key}", "exports");
         let path = match path.contains("{key_id}") {
             true => path.replace("{key_id}", &self.key_id().await),

@@ -1,10 +1,10 @@
 //! What can be typed after customers' commands that have commands of their own.
 
 use crate::customer::{
-    ConcurrencyKeyArguments, ConcurrencyListArguments, ConcurrencySetArguments,
-    KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments,
-    UsersInviteArguments, UsersPutArguments, UsersRemoveArguments, UsersRoleArguments, schedule,
-    workflow,
+    CapArguments, CapSetArguments, ConcurrencyKeyArguments, ConcurrencyListArguments,
+    ConcurrencySetArguments, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
+    ProfileUseArguments, UsersInviteArguments, UsersPutArguments, UsersRemoveArguments,
+    UsersRoleArguments, schedule, workflow,
 };
 use clap::Subcommand;
 
@@ -21,6 +21,22 @@ pub enum ConcurrencyCommand {
     /// Reset a key's limit to 1.
     #[command(after_help = "Example:\n  berth concurrency delete exports")]
     Delete(ConcurrencyKeyArguments),
+}
+
+/// Commands for spend caps.
+#[derive(Debug, Subcommand)]
+pub enum CapCommand {
+    /// List spend caps and how much of them is used, by name.
+    #[command(after_help = "Example:\n  berth cap list")]
+    List,
+    /// Show a spend cap.
+    #[command(after_help = "Example:\n  berth cap show all")]
+    Show(CapArguments),
+    /// Store a spend cap, or change its amount.
+    Set(CapSetArguments),
+    /// Delete a spend cap.
+    #[command(after_help = "Example:\n  berth cap delete all")]
+    Delete(CapArguments),
 }
 
 /// Commands for schedules.

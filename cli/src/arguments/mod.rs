@@ -29,7 +29,8 @@ pub use admin::{
     PlanCommand, PoolCommand, PriceBookCommand, TenantCommand, UserCommand,
 };
 pub use customer::{
-    ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand, WorkflowCommand,
+    CapCommand, ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand,
+    WorkflowCommand,
 };
 
 const EXIT_CODES: &str = "\
@@ -144,6 +145,9 @@ pub enum Command {
     Attempts(AttemptsArguments),
     /// Show what usage costs, and what the month comes to.
     Cost(CostArguments),
+    /// Spend caps: what tasks may cost in a day or a month.
+    #[command(subcommand, after_help = "Examples:\n  berth cap set all 250\n  berth cap list")]
+    Cap(CapCommand),
     /// Show usage by day and tier.
     Usage(UsageArguments),
     /// Show the limits of the plan and their use.

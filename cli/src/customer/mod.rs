@@ -4,6 +4,7 @@ mod apply;
 mod attempts;
 mod audit;
 mod cancel;
+mod cap;
 mod change;
 mod complete;
 mod concurrency;
@@ -54,6 +55,10 @@ pub use apply::{ApplyArguments, ExportArguments, apply, export};
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use audit::{AuditArguments, run as audit};
 pub use cancel::{CancelArguments, run as cancel};
+pub use cap::{
+    CapArguments, CapSetArguments, delete as cap_delete, list as cap_list, set as cap_set,
+    show as cap_show,
+};
 pub use change::{ChangeArguments, run as change};
 pub use complete::{CompleteArguments, run as complete};
 pub use concurrency::{

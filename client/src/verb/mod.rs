@@ -21,6 +21,7 @@ mod schedules;
 mod sessions;
 mod sign_up;
 mod signal;
+mod spend_caps;
 mod submit;
 mod submit_batch;
 mod submit_ndjson;

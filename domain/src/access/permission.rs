@@ -14,6 +14,8 @@ pub enum Permission {
     ApproveTasks,
     /// Read usage and limits.
     ReadUsage,
+    /// Store and delete spend caps.
+    ManageSpend,
     /// Create, rotate and revoke the caller's own API keys.
     OwnKeys,
     /// The same for every API key of the tenant.
@@ -34,11 +36,12 @@ pub enum Permission {
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ReadTasks,
         Self::SubmitTasks,
         Self::ApproveTasks,
         Self::ReadUsage,
+        Self::ManageSpend,
         Self::OwnKeys,
         Self::AllKeys,
         Self::ReadUsers,
@@ -57,6 +60,7 @@ impl Permission {
             Self::SubmitTasks => "tasks.submit",
             Self::ApproveTasks => "tasks.approve",
             Self::ReadUsage => "usage.read",
+            Self::ManageSpend => "spend.manage",
             Self::OwnKeys => "keys.own",
             Self::AllKeys => "keys.all",
             Self::ReadUsers => "users.read",

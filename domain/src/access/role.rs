@@ -26,7 +26,7 @@ pub enum Role {
     Admin,
     /// Tasks, and own API keys.
     Developer,
-    /// Usage and limits.
+    /// Usage, limits and spend caps.
     Billing,
     /// Reads tasks and usage.
     Viewer,
@@ -47,8 +47,8 @@ impl Role {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ApproveTasks, ManageOwners, ManageUsers, OwnKeys, ReadAudit, ReadTasks,
-            ReadUsage, ReadUsers, SubmitTasks,
+            AllKeys, ApproveTasks, ManageOwners, ManageSpend, ManageUsers, OwnKeys, ReadAudit,
+            ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Owner => &[
@@ -56,6 +56,7 @@ impl Role {
                 SubmitTasks,
                 ApproveTasks,
                 ReadUsage,
+                ManageSpend,
                 OwnKeys,
                 AllKeys,
                 ReadUsers,
@@ -68,6 +69,7 @@ impl Role {
                 SubmitTasks,
                 ApproveTasks,
                 ReadUsage,
+                ManageSpend,
                 OwnKeys,
                 AllKeys,
                 ReadUsers,
@@ -75,7 +77,7 @@ impl Role {
                 ReadAudit,
             ],
             Self::Developer => &[ReadTasks, SubmitTasks, ReadUsage, OwnKeys],
-            Self::Billing => &[ReadUsage],
+            Self::Billing => &[ReadUsage, ManageSpend],
             Self::Viewer => &[ReadTasks, ReadUsage],
         })
     }

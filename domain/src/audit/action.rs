@@ -111,6 +111,12 @@ pub enum AuditAction {
     /// A concurrency limit was deleted.
     #[strum(serialize = "concurrency.delete")]
     ConcurrencyDelete,
+    /// A spend cap was stored.
+    #[strum(serialize = "spend_cap.put")]
+    SpendCapPut,
+    /// A spend cap was deleted.
+    #[strum(serialize = "spend_cap.delete")]
+    SpendCapDelete,
     /// A schedule was stored.
     #[strum(serialize = "schedule.put")]
     SchedulePut,
@@ -226,6 +232,7 @@ impl AuditAction {
             Self::WorkflowRunStart | Self::WorkflowRunCancel => TargetKind::WorkflowRun,
             Self::SignalSend => TargetKind::Signal,
             Self::ConcurrencyPut | Self::ConcurrencyDelete => TargetKind::ConcurrencyLimit,
+            Self::SpendCapPut | Self::SpendCapDelete => TargetKind::SpendCap,
             Self::SchedulePut
             | Self::ScheduleDelete
             | Self::SchedulePause
@@ -287,6 +294,8 @@ pub enum TargetKind {
     Task,
     /// A concurrency limit.
     ConcurrencyLimit,
+    /// A spend cap.
+    SpendCap,
     /// A schedule.
     Schedule,
     /// A workflow.
@@ -325,7 +334,7 @@ mod tests {
     const NAMES: &str = "key.create key.rotate key.revoke user.create user.put user.change user.remove session.accept \
         session.password session.refused session.sign_in session.refresh session.reused session.sign_out session.end \
         session.sign_up task.retry task.rerun task.run_now task.mark_succeeded task.change task.approve task.reject \
-        workflow.put workflow.delete workflow_run.start workflow_run.cancel signal.send concurrency.put concurrency.delete schedule.put schedule.delete schedule.pause schedule.resume \
+        workflow.put workflow.delete workflow_run.start workflow_run.cancel signal.send concurrency.put concurrency.delete spend_cap.put spend_cap.delete schedule.put schedule.delete schedule.pause schedule.resume \
         schedule.trigger schedule.backfill tenant.create tenant.put tenant.change tenant.suspend tenant.resume tenant.delete \
         tenant.purge operator_key.create operator_key.rotate operator_key.revoke installation.resume plan.put plan.delete price_book.put price_book.delete \
         pool.set pool.delete pool.pause pool.resume";

@@ -7,6 +7,8 @@ use crate::resources::{Resources, Tier};
 const HOUR_MS: u128 = 3_600_000;
 /// The least number that thousands and the 1024 MiB of a GiB divide.
 const SHARED: u128 = 128_000;
+/// What [`Prices::ms_rate`] is a fraction of.
+pub(super) const WHOLE: u128 = SHARED * HOUR_MS * 100 * 100;
 
 /// What an attempt held, and what its task allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +54,16 @@ impl Prices {
         (left(band), left(flexible))
     }
 
+    /// What a ms of an attempt costs, less the discounts, as a fraction of [`WHOLE`].
+    pub(super) fn ms_rate(&self, used: &Use) -> u128 {
+        let (tolerance, flexible) = self.left(used);
+        self.rates_of(used.tier).hour(used.resources).saturating_mul(tolerance * flexible)
+    }
+
     /// What an attempt costs: the price of what it held for as long as it is billed, less the discounts, rounded half to even once.
     #[must_use]
     pub fn cost(&self, used: &Use) -> Micros {
-        let (tolerance, flexible) = self.left(used);
-        let hour = self.rates_of(used.tier).hour(used.resources);
-        let scaled = hour.saturating_mul(used.ms.into()).saturating_mul(tolerance * flexible);
-        half_even(scaled, SHARED * HOUR_MS * 100 * 100)
+        half_even(self.ms_rate(used).saturating_mul(used.ms.into()), WHOLE)
     }
 
     /// What a task costs, which its first attempt bears.

@@ -9,6 +9,7 @@ mod cost;
 mod history;
 mod month;
 mod put_billing;
+mod reservation;
 mod rollup;
 mod rounding;
 
@@ -20,11 +21,15 @@ pub use cost::Use;
 pub use history::{BookPrices, PriceHistory};
 pub use month::{Bill, Billing, Counted, Included, Month};
 pub use put_billing::PutBilling;
-pub use rollup::{Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, Rollup, RollupKey, quarter};
+pub use reservation::{Reservation, TaskPrice};
+pub use rollup::{
+    Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, ReservedCost, Rollup, RollupKey, quarter,
+};
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, Neg, Sub};
+use std::str::FromStr;
 
 /// Millionths of a currency's unit. Negative ones are credits.
 #[derive(
@@ -32,6 +37,29 @@ use std::ops::{Add, Neg, Sub};
 )]
 #[serde(transparent)]
 pub struct Micros(pub i64);
+
+/// A text is no amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected an amount in units of the currency, such as 12.50, with at most six digits after the point"
+)]
+pub struct ParseMicrosError;
+
+/// Reads an amount in units of the currency that is not negative: `12`, `12.5`, `0.000001`.
+impl FromStr for Micros {
+    type Err = ParseMicrosError;
+
+    fn from_str(text: &str) -> Result<Self, ParseMicrosError> {
+        let (units, part) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !is_number(units) || !is_number(part) || part.len() > 6 {
+            return Err(ParseMicrosError);
+        }
+        let number = |text: &str| text.parse::<i64>().map_err(|_| ParseMicrosError);
+        let whole = number(units)?.checked_mul(1_000_000).ok_or(ParseMicrosError)?;
+        whole.checked_add(number(&format!("{part:0<6}"))?).map(Self).ok_or(ParseMicrosError)
+    }
+}
 
 impl Micros {
     /// In units of the currency, with at least as many `digits` after the point, and with all that are not zeros: `12.30`, `-0.000015`.
@@ -82,6 +110,24 @@ impl Sum for Micros {
 #[cfg(test)]
 mod tests {
     use super::Micros;
+
+    #[test]
+    fn amounts_are_read_in_units() {
+        for (text, micros) in [
+            ("12", 12_000_000),
+            ("12.5", 12_500_000),
+            ("0.000001", 1),
+            ("0", 0),
+            ("9223372036854.775807", i64::MAX),
+        ] {
+            assert_eq!(text.parse(), Ok(Micros(micros)), "{text}");
+        }
+        for text in
+            ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "0.0000001", "9223372036854.775808"]
+        {
+            assert!(text.parse::<Micros>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn amounts_are_shown_with_all_their_digits_and_those_of_the_currency() {

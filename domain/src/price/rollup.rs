@@ -33,6 +33,19 @@ pub struct EndedAttempt {
     pub workflow: Option<String>,
     /// Labels of its task.
     pub labels: BTreeMap<String, String>,
+    /// Where its task has a [`super::Reservation`]: what it costs by that, in place of the prices that held.
+    pub reserved: Option<ReservedCost>,
+}
+
+/// What an attempt costs by its task's reservation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReservedCost {
+    /// Whose prices; `None`: none held.
+    pub book: Option<PriceBookName>,
+    /// The attempt.
+    pub attempt: Micros,
+    /// The task, with its first attempt.
+    pub task: Micros,
 }
 
 /// By what attempts are added up. Of each kind, each attempt is in one row, and of labels in one for each key.
@@ -148,15 +161,20 @@ pub struct Rollup {
 }
 
 impl Rollup {
-    /// Adds an attempt, at the price that held when it was placed.
+    /// Adds an attempt, at the price that held when it was placed, or that its task reserved.
     pub fn add(&mut self, history: &PriceHistory, attempt: EndedAttempt) {
         let mut amounts = Amounts::of(&attempt);
-        let held = history.prices(attempt.tenant, attempt.placed_at);
-        if let Some((_, prices)) = held {
+        let price_book = if let Some(reserved) = &attempt.reserved {
+            amounts.attempts_cost = reserved.attempt;
+            amounts.tasks_cost = reserved.task;
+            reserved.book.clone()
+        } else if let Some((name, prices)) = history.prices(attempt.tenant, attempt.placed_at) {
             amounts.attempts_cost = prices.cost(&attempt.used);
             amounts.tasks_cost = prices.task_cost(attempt.number);
-        }
-        let price_book = held.map(|(name, _)| name.clone());
+            Some(name.clone())
+        } else {
+            None
+        };
         let (tenant, starts_at) = (attempt.tenant, quarter(attempt.ended_at));
         let tier = attempt.used.tier.map(|tier| tier.to_string());
         let labels = attempt.labels.into_iter();
@@ -233,6 +251,7 @@ mod tests {
             },
             schedule: None,
             workflow: None,
+            reserved: None,
             labels: BTreeMap::new(),
         }
     }

@@ -25,7 +25,7 @@ pub struct ParentNode {
 }
 
 /// The gate of a task. Each part is for one of the fields of a node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// `if`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

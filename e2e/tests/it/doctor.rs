@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::db::SERVICE_PASSWORD;
 
 /// Exit code, output, and remarks.
-async fn doctor(
+pub(crate) async fn doctor(
     cluster: &Cluster,
     database_url: &str,
     amqp_url: &str,
@@ -25,7 +25,8 @@ async fn doctor(
     Ok((output.status.code().context("an exit code")?, page, remarks))
 }
 
-fn of<'a>(page: &'a Value, check: &str) -> &'a Value {
+/// What it found of a check.
+pub(crate) fn of<'a>(page: &'a Value, check: &str) -> &'a Value {
     let checks = page["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
     checks.iter().find(|one| one["check"] == check).unwrap_or(&Value::Null)
 }

@@ -42,6 +42,7 @@ mod retry_storm;
 mod rival_schedulers;
 mod schedules;
 mod sealing;
+mod spend_caps;
 mod telemetry;
 mod tenants;
 mod tls;

@@ -4,10 +4,12 @@
 //! piece may touch, so that one may be killed, repeated, or done by two at once.
 
 mod quotas;
+mod spend;
 
 use bus::{Bus, Topic};
 pub(crate) use quotas::QuotaTick;
 use runtime::tick::TickOutcome;
+pub(crate) use spend::spend_tick;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;

@@ -40,6 +40,7 @@ fn delayed(tenant: TenantId, delay: Duration) -> NewTask {
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,
         rerun_of: None,
+        reservation: None,
         node: None,
         depends_on: None,
         idempotency: None,

@@ -62,6 +62,8 @@ pub enum Check {
     UsageWrong,
     /// What was counted as used is the sum of its attempts, at their prices.
     UsageCountedWrong,
+    /// Of each spend cap, what is free, spent and reserved by tasks that live is its amount.
+    SpendCapWrong,
     /// Each task ends once.
     TaskEndedTwice,
     /// No schedule's due time is long past without an outcome.
@@ -151,9 +153,8 @@ impl Check {
             Self::AttemptsMissing
             | Self::AttemptWithoutTask
             | Self::UsageWrong
-            | Self::UsageCountedWrong => {
-                "bills made of these rows are wrong: keep them, and report it"
-            }
+            | Self::UsageCountedWrong
+            | Self::SpendCapWrong => "bills made of these rows are wrong: keep them, and report it",
             Self::TaskEndedTwice => "keep both rows, and report it",
             Self::ScheduleOverdue => {
                 "does a scheduler own its shard (berth_schedule_shards)? What was missed is fired as its misfire policy says"

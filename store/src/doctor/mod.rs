@@ -17,6 +17,7 @@ mod options;
 mod owners;
 mod rollup;
 mod run;
+mod spend;
 mod tasks;
 
 pub use check::{Check, CheckOutcome, CheckResult};

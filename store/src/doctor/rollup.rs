@@ -29,8 +29,8 @@ pub(super) async fn check(
                 where s.attempts <= $1::bigint
             ), ended as (
                 select a.tenant_id, to_timestamp(floor(extract(epoch from a.ended_at) / 900) * 900) as starts_at,
-                    coalesce(a.tier::text, '') as tier, a.attempt, a.charged, a.usage_ms::numeric as ms,
-                    coalesce(f.book, '') as book, f.prices, coalesce(f.prices -> 'tiers' -> a.tier::text, f.prices -> 'rates', '{}') as rates,
+                    coalesce(a.tier::text, '') as tier, a.attempt, a.charged, a.usage_ms::numeric as ms, a.cost, a.task_cost,
+                    coalesce(case when a.cost is null then f.book else a.price_book end, '') as book, f.prices, coalesce(f.prices -> 'tiers' -> a.tier::text, f.prices -> 'rates', '{}') as rates,
                     array[a.cpu_millis, a.memory_mib, a.disk_mib, a.iops, a.ports]::numeric[] as held,
                     coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) / 1000 as tolerance_s, coalesce(a.flexible, false) as flexible
                 from picked p
@@ -63,11 +63,11 @@ pub(super) async fn check(
                 select o.tenant_id, o.starts_at, o.tier, o.book, count(*) as attempts, count(*) filter (where o.charged) as charged,
                     count(*) filter (where o.attempt = 1) as tasks, sum(o.ms) as ms, sum(o.ms * o.held[1]) as cpu, sum(o.ms * o.held[2]) as memory,
                     -- Half to even.
-                    sum(div(o.numerator, o.denominator) + case
+                    sum(coalesce(o.cost, div(o.numerator, o.denominator) + case
                         when mod(o.numerator, o.denominator) * 2 > o.denominator
                             or (mod(o.numerator, o.denominator) * 2 = o.denominator and mod(div(o.numerator, o.denominator), 2) = 1)
-                        then 1 else 0 end) as cost,
-                    sum(case when o.attempt = 1 then coalesce((o.prices -> 'each' ->> 'task')::numeric, 0) else 0 end) as tasks_cost
+                        then 1 else 0 end)) as cost,
+                    sum(case when o.cost is not null then o.task_cost when o.attempt = 1 then coalesce((o.prices -> 'each' ->> 'task')::numeric, 0) else 0 end) as tasks_cost
                 from priced o group by 1, 2, 3, 4
             ), stored as (
                 select u.tenant_id, u.starts_at, u.value as tier, u.price_book as book, u.attempts, u.charged_attempts as charged, u.tasks,

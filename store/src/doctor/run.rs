@@ -8,7 +8,7 @@ use super::options::DoctorOptions;
 use super::tasks::Unplaceable;
 use super::{
     Check, CheckOutcome, CheckResult, Finding, attempts, capacity, clock, database, executors,
-    fires, leases, owners, rollup, tasks,
+    fires, leases, owners, rollup, spend, tasks,
 };
 use crate::StoreError;
 use crate::statement::patient;
@@ -37,6 +37,7 @@ enum Group {
     Attempts,
     Usage,
     Counted,
+    Spend,
     Schedules,
     Fires,
     Owners,
@@ -48,7 +49,7 @@ enum Group {
 
 impl Group {
     /// Live rows first: a failure there is urgent.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Waiting,
         Self::Stalled,
         Self::Quarantined,
@@ -65,6 +66,7 @@ impl Group {
         Self::Attempts,
         Self::Usage,
         Self::Counted,
+        Self::Spend,
         Self::Fires,
         Self::Unwoken,
     ];
@@ -82,6 +84,7 @@ impl Group {
             Self::Attempts => &attempts::CHECKS,
             Self::Usage => &attempts::USAGE,
             Self::Counted => &rollup::CHECKS,
+            Self::Spend => &[Check::SpendCapWrong],
             Self::Schedules => &fires::SCHEDULES,
             Self::Fires => &fires::FIRES,
             Self::Owners => &owners::CHECKS,
@@ -109,6 +112,7 @@ impl Group {
             Self::Attempts => attempts::check(tx, options).await,
             Self::Usage => attempts::usage(tx, options).await,
             Self::Counted => rollup::check(tx, options).await,
+            Self::Spend => spend::check(tx, options).await,
             Self::Schedules => fires::schedules(tx, options).await,
             Self::Fires => fires::check(tx, options).await,
             Self::Owners => owners::check(tx, options).await,

@@ -4,7 +4,7 @@
 //! asked for; one that was skipped, paused or missed makes it now, and its row says so.
 
 use super::fence;
-use super::made::{held_by, skipped, submit};
+use super::made::{skipped, submit};
 use super::starts::{FiredRuns, RunToStart, Starts, start};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -293,7 +293,8 @@ impl LockedSchedule {
             .zip(&ids)
             .filter_map(|(at, id)| {
                 let of = (self.tenant.uuid(), self.schedule.uuid(), *at);
-                Some((of, held_by(*refused.get(&id.task()?)?)))
+                let why = refused.get(&id.task()?)?;
+                Some((of, why.outcome(), why.detail()))
             })
             .collect();
         skipped(tx, &rows).await?;

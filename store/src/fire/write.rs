@@ -6,7 +6,7 @@
 
 use super::count_ends::count_ends_of;
 use super::facts;
-use super::made::{held_by, skipped, submit};
+use super::made::{NotMade, skipped, submit};
 use super::moves::Moves;
 use super::record::Facts;
 use super::starts::{RunToStart, start};
@@ -200,7 +200,7 @@ impl<'a> Group<'a> {
         self.forget(tx).await?;
         for (facts, verdict) in &self.of {
             written.rows.extend(verdict.rows.iter().map(|row| match row.made {
-                Some(Made::Task(task)) if refused.contains_key(&task) => Outcome::SkippedOverlap,
+                Some(Made::Task(task)) => refused.get(&task).map_or(row.outcome, NotMade::outcome),
                 _ => row.outcome,
             }));
             written.next.extend(verdict.next.map(|(due_at, fire_at)| Due {
@@ -327,7 +327,7 @@ impl<'a> Group<'a> {
     async fn count_ends(
         &self,
         tx: &mut PgConnection,
-        refused: &HashMap<TaskId, TaskId>,
+        refused: &HashMap<TaskId, NotMade>,
     ) -> Result<(), StoreError> {
         let stored: HashSet<_> =
             self.tasks.iter().map(|task| task.id).filter(|id| !refused.contains_key(id)).collect();
@@ -343,11 +343,11 @@ impl<'a> Group<'a> {
         count_ends_of(tx, &made).await
     }
 
-    /// Notes of due times that made no task after all, because one of the template's unique key lives.
+    /// Notes of due times that made no task after all, because one of the template's unique key lives, or a spend cap has no room.
     async fn refuse(
         &self,
         tx: &mut PgConnection,
-        refused: &HashMap<TaskId, TaskId>,
+        refused: &HashMap<TaskId, NotMade>,
     ) -> Result<(), StoreError> {
         if refused.is_empty() {
             return Ok(());
@@ -360,7 +360,7 @@ impl<'a> Group<'a> {
         };
         let rows: Vec<_> = refused
             .iter()
-            .filter_map(|(task, holder)| Some((of(*task)?, held_by(*holder))))
+            .filter_map(|(task, why)| Some((of(*task)?, why.outcome(), why.detail())))
             .collect();
         skipped(tx, &rows).await
     }

@@ -6,7 +6,7 @@ use crate::connect::SchedulerDb;
 use crate::statement::{named, patient};
 use crate::task::spec::labels;
 use domain::id::{ScheduleId, TenantId};
-use domain::price::{EndedAttempt, Rollup, Use};
+use domain::price::{EndedAttempt, Micros, ReservedCost, Rollup, Use};
 use domain::resources::Resources;
 use domain::time::Timestamp;
 use futures::TryStreamExt;
@@ -52,6 +52,9 @@ struct Row {
     schedule_id: Option<Uuid>,
     workflow: Option<String>,
     labels: Option<String>,
+    cost: Option<i64>,
+    task_cost: Option<i64>,
+    price_book: Option<String>,
 }
 
 /// Adds up the attempts of a span.
@@ -75,7 +78,8 @@ pub(super) async fn rollup(
                 a.memory_mib as "memory_mib!", a.disk_mib as "disk_mib!", a.iops as "iops!", a.ports as "ports!",
                 a.placed_at as "placed_at!", a.ended_at as "ended_at!", a.usage_ms as "usage_ms!",
                 coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
-                s.schedule_id as "schedule_id?", r.workflow as "workflow?", s.labels as "labels?"
+                s.schedule_id as "schedule_id?", r.workflow as "workflow?", s.labels as "labels?",
+                a.cost, a.task_cost, a.price_book
             from attempt a
             left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.labels::text as labels from task_spec f
                 where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on true
@@ -129,5 +133,10 @@ fn attempt(row: Row) -> EndedAttempt {
         schedule: row.schedule_id.map(|id| ScheduleId(id).to_string()),
         workflow: row.workflow,
         labels: labels(row.labels.as_deref()),
+        reserved: row.cost.map(|cost| ReservedCost {
+            book: row.price_book.and_then(|name| name.parse().ok()),
+            attempt: Micros(cost),
+            task: Micros(row.task_cost.unwrap_or(0)),
+        }),
     }
 }

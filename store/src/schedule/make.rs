@@ -57,6 +57,7 @@ pub(crate) fn task(of: Maker<'_>, id: TaskId, due_at: Timestamp, delay: Duration
         key_id: key_id.to_owned(),
         schedule: Some(FiredBy { schedule, name: name.to_owned(), due_at }),
         rerun_of: None,
+        reservation: None,
         node: None,
         depends_on: None,
         idempotency: None,

@@ -5,6 +5,7 @@ use super::record::{FireKind, FireRecord, read_template, read_text};
 use crate::audit::{self, Act, AuditAction};
 use crate::connect::SubmitDb;
 use crate::idempotency::{IdempotencyKey, Once, answered_before, put_answer};
+use crate::spend::CapRefusal;
 use crate::statement::{named, repeated};
 use crate::task::submit::{FiredBy, SubmitAnswer, in_transaction};
 use crate::workflow::run::{NewRun, RunOf, start_in, unfinished};
@@ -27,6 +28,8 @@ pub enum TriggerAnswer {
     QuotaReached,
     /// A task of the template's unique key lives.
     Existing(TaskId),
+    /// A spend cap has no room for its task.
+    OverCap(Box<CapRefusal>),
     /// Its tenant may not use the pool of its task, or there is none of this name.
     NoPool(PoolName),
     /// The tenant has none of this name.
@@ -81,10 +84,13 @@ pub async fn trigger(
         };
         let made = task(of, TaskId::fresh(), found.now, Duration::ZERO);
         let id = made.id;
-        match in_transaction(&mut tx, &[made]).await?.first() {
+        match in_transaction(&mut tx, &[made]).await?.pop() {
             Some(SubmitAnswer::Created(_)) => {}
             Some(SubmitAnswer::Existing(task)) => {
-                return Ok(Once::Done(TriggerAnswer::Existing(*task)));
+                return Ok(Once::Done(TriggerAnswer::Existing(task)));
+            }
+            Some(SubmitAnswer::OverCap(refusal)) => {
+                return Ok(Once::Done(TriggerAnswer::OverCap(refusal)));
             }
             // It has no idempotency key.
             _ => return Err(StoreError::Contended),

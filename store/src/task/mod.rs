@@ -9,6 +9,7 @@ mod held;
 pub mod lever;
 mod queued;
 mod record;
+pub(crate) mod reserve;
 mod result;
 mod runs;
 mod select_ready;

@@ -51,6 +51,7 @@ mod sessions;
 mod sign_ins;
 mod silence;
 mod spans;
+mod spend_caps;
 mod storm;
 mod submitting;
 mod support;

@@ -40,8 +40,10 @@ const SELECTION: &str = include_str!("../../src/task/select_ready.sql");
 /// In the statement that counts a slice of what a tenant holds.
 const SLICE: &str = "-- All of a tenant, up to a slice.";
 
-/// With these goes on, in a statement that changes or ends tasks, what `end_tasks!` and `change_tasks!` add to the part of its own file.
-const ADDED: [&str; 3] = [", history as (", ", decided as materialized (", ", event as ("];
+/// With these goes on, in a statement that changes, ends or stores tasks, what `end_tasks!`, `change_tasks!` and `store_plain!` add to the
+/// part of its own.
+const ADDED: [&str; 4] =
+    [", history as (", ", decided as materialized (", ", event as (", ", spec as ("];
 
 pub(crate) struct Statement {
     pub(crate) sql: String,
@@ -129,6 +131,10 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         .collect();
     match named.is_empty() {
         true if path.components().any(|part| part.as_os_str() == "submit") => vec!["berth_submit"],
+        true if path.ends_with("task/reserve.rs") => vec!["berth_api", "berth_scheduler"],
+        true if path.components().any(|part| part.as_os_str() == "spend") => {
+            vec!["berth_api", "berth_submit", "berth_scheduler"]
+        }
         true if path.components().any(|part| part.as_os_str() == "audit") => {
             vec!["berth_api", "berth_submit", "berth_admin"]
         }

@@ -1,42 +1,19 @@
 //! What ended is counted once, at the price that held, whatever commits late and whoever counts.
 
-use crate::support::{World, config, ended, labels, new_task};
+use crate::support::{World, config, ended, labels, new_task, priced};
 use chrono::NaiveDate;
-use domain::audit::By;
 use domain::id::{NodeId, TenantId};
-use domain::plan::{PlanLimits, PutPlan};
-use domain::price::{Billing, Included, MOST_VALUES, PutBilling};
+use domain::price::MOST_VALUES;
 use domain::resources::Tier;
 use domain::task::Event;
-use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use store::doctor::{Check, CheckOutcome, DoctorDb, DoctorOptions, run_checks};
 use store::migrate::{How, run as migrate};
+use store::rollup;
 use store::task::submit::NewTask;
 use store::task::transition;
-use store::tenant::{self, TenantChange};
-use store::{plan, price_book, rollup};
 use testkit::poll;
-
-/// A plan with prices in which nothing is round: rates, two bands of tolerance, and a price a task.
-async fn priced(world: &World, tenant: TenantId) {
-    let of = |from: &str, cpu: i64| {
-        json!({ "effective_from": from, "each": { "task": 3 },
-            "rates": { "cpu_core": cpu, "memory_gib": 7_777, "disk_gib": 123, "thousand_iops": 999, "port": 11 },
-            "tiers": { "premium": { "cpu_core": 33_333 } },
-            "discounts": { "flexible_percent": 33, "tolerance": [{ "at_least_s": 60, "percent": 7 }, { "at_least_s": 3600, "percent": 41 }] } })
-    };
-    let book = json!({ "currency": "EUR", "prices": [of("2020-01-01T00:00:00Z", 41_000), of("2024-05-05T05:05:05Z", 59_999)] });
-    let (eur, book) = ("eur".parse().unwrap(), serde_json::from_value(book).unwrap());
-    price_book::put(&world.admin, &eur, None, &book, By::SYSTEM).await.unwrap();
-    let billing = Billing { price_book: eur, included: Included::default(), minimum: 0 };
-    let new = PutPlan { limits: PlanLimits::default(), billing: PutBilling::Is(Some(billing)) };
-    let team: domain::id::PlanName = "team".parse().unwrap();
-    plan::put(&world.admin, &team, None, new, By::SYSTEM).await.unwrap();
-    let change = TenantChange { plan: Some(team), weight: None };
-    tenant::change(&world.admin, tenant, &change, By::SYSTEM).await.unwrap();
-}
 
 /// Counts until all is counted that has committed; how many attempts. Whoever has a transaction open in this Postgres is waited for.
 async fn count(world: &World) -> usize {
@@ -214,6 +191,13 @@ async fn what_was_there_before_the_first_count_is_counted_day_by_day() {
     // What ends meanwhile is of no day, also where the days take longer than a day to count.
     world.sql("update event_cursor set at = at - interval '3 days' where consumer = 'usage'").await;
     world.sql(random_attempts(tenant, 500, (60, 0.5))).await;
+    // Counted with the first that is of no day: nothing in it ended as long before it was written.
+    let written = world.number("select max(txid)::bigint from attempt").await;
+    let over = async || {
+        let oldest = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
+        world.number(oldest).await > written
+    };
+    poll::until("the transaction is over", Duration::from_secs(60), over).await.unwrap();
     let mut days = vec![first];
     while let Some(last) = days.last().filter(|last| last.day.is_some()) {
         let next = rollup::count(&world.scheduler).await.unwrap();

@@ -7,7 +7,7 @@ use super::trigger_run::{Fired, is_new, start_in_backlog};
 use crate::answer::{Answer, to_json};
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, Content, Doc};
-use crate::problem::{Code, Problem, of_write};
+use crate::problem::{Code, Problem, of_write, over_cap};
 use crate::request::nothing;
 use crate::schedule::fire;
 use crate::task::usable;
@@ -77,6 +77,7 @@ pub async fn handle(call: Call) -> Result<Answer<Fire>, Problem> {
             );
             Err(Problem::new(Code::Conflict, detail))
         }
+        Once::Done(TriggerAnswer::OverCap(refusal)) => Err(over_cap(&refusal)),
         Once::Done(TriggerAnswer::NoPool(pool)) => Err(unavailable(&pool)),
         Once::Done(TriggerAnswer::NotFound) => Err(no_such_schedule()),
         Once::Done(TriggerAnswer::Otherwise) => {

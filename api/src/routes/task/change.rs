@@ -9,7 +9,7 @@ use super::rerun::{Changed, changed};
 use crate::answer::{Answer, to_json};
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH};
-use crate::problem::{Code, Problem, of_write};
+use crate::problem::{Code, Problem, of_write, over_cap};
 use crate::request::{other_version, wanted_version};
 use crate::task::{Findings, Links, Origin, Rules};
 use api_types::Task;
@@ -47,6 +47,7 @@ pub const DOC: Doc = Doc {
     answers: &[AnswerDoc { status: 200, text: "The task", content: Content::Json("Task") }],
     answer_headers: &[AnswerHeader::ETag],
     problems: &[
+        Code::SpendCapReached,
         Code::NotFound,
         Code::TaskRunning,
         Code::TaskEnded,
@@ -90,6 +91,7 @@ pub async fn handle(call: Call) -> Result<Answer<Task>, Problem> {
             ChangeAnswer::VersionMismatch { .. } => {}
             ChangeAnswer::TooFewAttempts { failures } => return Err(too_few(failures)),
             ChangeAnswer::Refused(why) => return Err(refused(Lever::Change, why)),
+            ChangeAnswer::OverCap(refusal) => return Err(over_cap(&refusal)),
             ChangeAnswer::NotFound => return Err(Problem::not_found()),
         }
     }

@@ -1,6 +1,6 @@
 //! What became of each task of a batch: judged, then stored, then shown.
 
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, over_cap};
 use crate::task::task;
 use api_types::{BatchItem, BatchTask, Extensible, TaskState, TaskWarning};
 use domain::task::State;
@@ -40,16 +40,6 @@ impl Judged {
         self.places.len() * each + more
     }
 
-    /// Tasks that can be stored.
-    pub(super) fn accepted(&self) -> usize {
-        self.tasks.len()
-    }
-
-    /// Tasks with mistakes, and those over a rate limit.
-    pub(super) fn rejected(&self) -> usize {
-        self.places.len() - self.tasks.len()
-    }
-
     /// What became of each, in order.
     ///
     /// # Errors
@@ -66,6 +56,12 @@ impl Judged {
                 Ok(place) => {
                     let (task, answer) = (self.tasks.get(*place), answers.get(*place));
                     let (Some(task), Some(answer)) = (task, answer) else { return Err(internal()) };
+                    if let SubmitAnswer::OverCap(refusal) = answer {
+                        let error = Some(Box::new(over_cap(refusal).shown(None)));
+                        let (index, warnings) = (*index, Vec::new());
+                        items.push(BatchItem { index, task: None, error, warnings });
+                        continue;
+                    }
                     let is_new = matches!(answer, SubmitAnswer::Created(_));
                     let warnings = self.warnings.get(*place).filter(|_| is_new).cloned();
                     (Some(shown(task, answer, full)?), None, warnings.unwrap_or_default())
@@ -89,7 +85,9 @@ fn shown(new: &NewTask, answer: &SubmitAnswer, full: bool) -> Result<BatchTask, 
         SubmitAnswer::Created(created) => brief(new.id, Some(created.state)),
         // A batch's tasks carry no keys of their own, so only a unique key can lead elsewhere.
         SubmitAnswer::Existing(id) | SubmitAnswer::Replayed(id) => brief(*id, None),
-        SubmitAnswer::KeyReused | SubmitAnswer::UnknownParents(_) => return Err(internal()),
+        SubmitAnswer::KeyReused | SubmitAnswer::UnknownParents(_) | SubmitAnswer::OverCap(_) => {
+            return Err(internal());
+        }
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::call::{Call, idempotency_key, key_reused};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
-use crate::problem::{Code, FieldError, Problem, of_write};
+use crate::problem::{Code, FieldError, Problem, of_write, over_cap};
 use crate::submit::{Verdict, Work};
 use crate::task::{Links, Origin, Rules, UNKNOWN_PARENT, task as shown};
 use actix_web::http::StatusCode;
@@ -104,6 +104,7 @@ pub(super) async fn submit(
             Ok(answer(StatusCode::CREATED, task, warnings).again())
         }
         Verdict::KeyReused => Err(key_reused()),
+        Verdict::OverCap(refusal) => Err(over_cap(&refusal)),
         Verdict::UnknownParents(places) => Err(unknown_parents(&places)),
     }
 }
@@ -174,7 +175,12 @@ async fn rerun(call: &Call, task: NewTask, again: Again) -> Result<Verdict, Prob
 fn stored_nothing(stored: &Result<Verdict, Problem>) -> bool {
     match stored {
         Ok(Verdict::Created(..) | Verdict::Existing(_)) => false,
-        Ok(Verdict::Replayed(_) | Verdict::KeyReused | Verdict::UnknownParents(_)) => true,
+        Ok(
+            Verdict::Replayed(_)
+            | Verdict::KeyReused
+            | Verdict::UnknownParents(_)
+            | Verdict::OverCap(_),
+        ) => true,
         Err(problem) => !problem.may_have_happened(),
     }
 }

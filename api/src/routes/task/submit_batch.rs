@@ -114,6 +114,8 @@ fn read(body: &Bytes, most: usize) -> Result<Vec<Piece>, Problem> {
 }
 
 fn rendered(judged: &Judged, answers: &[SubmitAnswer], full: bool) -> Result<Vec<u8>, Problem> {
-    let (accepted, rejected) = (judged.accepted(), judged.rejected());
-    to_json(&BatchResult { accepted, rejected, results: judged.items(answers, full)? })
+    // Of what was judged to be good, a spend cap may have refused some.
+    let results = judged.items(answers, full)?;
+    let rejected = results.iter().filter(|item| item.error.is_some()).count();
+    to_json(&BatchResult { accepted: results.len() - rejected, rejected, results })
 }

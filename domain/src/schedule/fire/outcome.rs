@@ -40,12 +40,14 @@ pub enum Outcome {
     PoolUnavailable,
     /// Its workflow does not exist, or cannot run with its input.
     WorkflowUnavailable,
+    /// A spend cap of the tenant has no room for its task.
+    ShedSpendCap,
 }
 
 /// A text is not an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected fired, late, skipped_overlap, collapsed_misfire, skipped_misfire, paused, suspended, shed_quota, pool_unavailable or workflow_unavailable"
+    "expected fired, late, skipped_overlap, collapsed_misfire, skipped_misfire, paused, suspended, shed_quota, pool_unavailable, workflow_unavailable or shed_spend_cap"
 )]
 pub struct ParseFireOutcomeError;
 

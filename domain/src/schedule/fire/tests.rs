@@ -167,6 +167,7 @@ fn check(s: &Situation<'_>, now: i64) {
             Outcome::ShedQuota => assert!(made as u64 == s.room),
             Outcome::PoolUnavailable => assert!(!s.pool_granted && !s.paused && !s.suspended),
             Outcome::WorkflowUnavailable => assert!(!s.can_start),
+            Outcome::ShedSpendCap => panic!("only known when its task is stored"),
         }
         assert!(
             !(s.paused || s.suspended)

@@ -7,9 +7,11 @@ use super::TaskChange;
 use super::standing::{Standing, standing};
 use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
+use crate::spend::CapRefusal;
 use crate::statement::{named, repeated};
 use crate::task::get::get_in;
 use crate::task::record::TaskRecord;
+use crate::task::reserve::reserve_again;
 use crate::task::spec::JsonText;
 use crate::task::transition::{postponed_in, recalled_in, run_now_in};
 use crate::{StoreError, TenantScope};
@@ -33,6 +35,8 @@ pub enum ChangeAnswer {
         /// How many that are.
         failures: u32,
     },
+    /// A spend cap has no room for what it can cost then.
+    OverCap(Box<CapRefusal>),
     /// Nothing was done.
     Refused(Refusal),
     /// This tenant has no such task.
@@ -72,6 +76,9 @@ pub async fn change(
         }
         let run_at = change.run_at.or_else(|| Some(stood.now + change.delay?));
         write(&mut tx, &before, change, run_at).await?;
+        if let Some(refusal) = reserve_again(&mut tx, (scope.tenant(), task)).await? {
+            return Ok(ChangeAnswer::OverCap(Box::new(refusal)));
+        }
         move_on(&mut tx, &before, stood, run_at).await?;
         let Some(after) = get_in(&mut tx, scope, task).await? else {
             return Ok(ChangeAnswer::NotFound);

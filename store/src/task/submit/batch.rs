@@ -66,6 +66,7 @@ fn unknown_parents(answers: &[SubmitAnswer]) -> Option<Vec<Vec<TaskId>>> {
         SubmitAnswer::Created(_)
         | SubmitAnswer::Existing(_)
         | SubmitAnswer::Replayed(_)
+        | SubmitAnswer::OverCap(_)
         | SubmitAnswer::KeyReused => Vec::new(),
     };
     let unknown: Vec<Vec<TaskId>> = answers.iter().map(of).collect();

@@ -16,6 +16,17 @@ use sqlx::PgConnection;
 use std::collections::HashMap;
 use uuid::Uuid;
 
+/// Most tasks have nothing to do with others, and so the statement without keys has no column for it.
+pub(super) fn needs_guard(tasks: &[NewTask]) -> bool {
+    tasks.iter().any(|task| {
+        task.unique_key.is_some()
+            || task.idempotency.is_some()
+            || task.rerun_of.is_some()
+            || task.depends_on.is_some()
+            || task.node.is_some()
+    })
+}
+
 /// `links` are of `tasks`, in their order; none at all where no task has any.
 pub(super) async fn insert(
     tx: &mut PgConnection,
@@ -24,10 +35,11 @@ pub(super) async fn insert(
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
     let rows: Vec<SubmittedTask<'_>> =
         tasks.iter().map(|task| SubmittedTask::from(*task)).collect();
+    let reservations: Vec<_> = tasks.iter().map(|task| task.reservation_json()).collect();
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::submission[], $2::task_links[]) with ordinality i
+                from unnest($1::submission[], $2::task_links[], $3::text[]) with ordinality i
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -37,7 +49,7 @@ pub(super) async fn insert(
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
-                    name_key, driver, unique_key, needs, undecided, release_delay_ms, doomed_by, children, run_id, gate, wake_at)
+                    name_key, driver, unique_key, needs, undecided, release_delay_ms, doomed_by, children, run_id, gate, reservation, wake_at)
                 select i.tenant_id, i.id,
                     i.pool,
                     (case when i.needs is null and i.gate is null and i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
@@ -45,7 +57,7 @@ pub(super) async fn insert(
                     i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,
                     i.priority, i.flexible, i.concurrency_key, i.strand, coalesce(hashtextextended(i.name, 0), 0), i.driver,
                     i.unique_key, i.needs, i.undecided, i.release_delay_ms, i.doomed_by, i.children,
-                    i.run_id, case when i.gate is not null then 'closed' end,
+                    i.run_id, case when i.gate is not null then 'closed' end, i.unnest::jsonb,
                     case when i.needs is not null then case when i.doomed_by is not null then i.created_at end
                         when i.gate is not null or i.run_at > i.created_at then i.run_at
                         when i.expire_if_late then i.run_at + i.tolerance_ms * interval '1 millisecond' end
@@ -69,7 +81,8 @@ pub(super) async fn insert(
                 coalesce(i.id in (select l.id from live l), false) as "stored!", i.needs is not null or i.gate is not null as "waits!"
             from input i order by i.ordinality"#,
         &rows as &[SubmittedTask<'_>],
-        links as &[TaskLinks]
+        links as &[TaskLinks],
+        &reservations as &[Option<String>]
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.

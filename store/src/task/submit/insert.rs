@@ -1,8 +1,10 @@
 //! Stores single submissions, many at once, in one transaction.
 
-use super::{NewTask, SubmitAnswer, parents, plain};
+use super::guarded::needs_guard;
+use super::{NewTask, SubmitAnswer, parents, plain, reserved};
 use crate::StoreError;
 use crate::connect::SubmitDb;
+use crate::spend::Accepting;
 use crate::statement::{named, repeated};
 use sqlx::{Connection, PgConnection};
 
@@ -13,18 +15,40 @@ use sqlx::{Connection, PgConnection};
 pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
     repeated(|| async {
         let mut connection = db.writing().acquire().await?;
-        if !needs_guard(tasks) {
-            // A single statement is a transaction of its own: one round trip.
-            let answers = plain::insert(&mut connection, tasks).await;
-            return connection.after(answers);
+        if needs_guard(tasks) {
+            let mut tx = named("begin", connection.begin()).await?;
+            let answers = in_transaction(&mut tx, tasks).await?;
+            named("commit", tx.commit()).await?;
+            connection.keep();
+            return Ok(answers);
         }
-        let mut tx = named("begin", connection.begin()).await?;
-        let answers = in_transaction(&mut tx, tasks).await?;
-        named("commit", tx.commit()).await?;
-        connection.keep();
-        Ok(answers)
+        // A single statement is a transaction of its own: one round trip.
+        let answers = plain::insert(&mut connection, tasks).await;
+        let mut answers = connection.after(answers)?;
+        if answers.iter().any(Option::is_none) {
+            capped(db, tasks, &mut answers).await?;
+        }
+        answers.into_iter().map(|answer| answer.ok_or(StoreError::Contended)).collect()
     })
     .await
+}
+
+/// Stores those of `tasks` that have no answer, because their tenants have spend caps.
+async fn capped(
+    db: &SubmitDb,
+    tasks: &[NewTask],
+    answers: &mut [Option<SubmitAnswer>],
+) -> Result<(), StoreError> {
+    let open = tasks.iter().zip(&*answers).filter(|(_, answer)| answer.is_none());
+    let open: Vec<NewTask> = open.map(|(task, _)| task.clone()).collect();
+    let mut connection = db.writing().acquire().await?;
+    let mut tx = named("begin", connection.begin()).await?;
+    let stored = in_transaction(&mut tx, &open).await?;
+    named("commit", tx.commit()).await?;
+    connection.keep();
+    let places = answers.iter_mut().filter(|answer| answer.is_none());
+    places.zip(stored).for_each(|(place, answer)| *place = Some(answer));
+    Ok(())
 }
 
 /// Stores `tasks` in the transaction of what they are made by.
@@ -32,20 +56,14 @@ pub(crate) async fn in_transaction(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
+    let accepting = Accepting::read(&mut *tx, tasks.iter().map(|task| task.tenant)).await?;
+    if !accepting.is_empty() {
+        return reserved::insert(tx, tasks, &accepting).await;
+    }
+    // A cap that is made now is of what is accepted after it.
     if needs_guard(tasks) {
         parents::insert(tx, tasks).await
     } else {
-        plain::insert(tx, tasks).await
+        plain::insert_reserved(tx, tasks).await
     }
-}
-
-/// Most tasks have nothing to do with others, and so the statement without keys has no column for it.
-fn needs_guard(tasks: &[NewTask]) -> bool {
-    tasks.iter().any(|task| {
-        task.unique_key.is_some()
-            || task.idempotency.is_some()
-            || task.rerun_of.is_some()
-            || task.depends_on.is_some()
-            || task.node.is_some()
-    })
 }

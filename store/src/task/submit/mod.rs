@@ -9,6 +9,7 @@ mod insert;
 mod links;
 mod parents;
 mod plain;
+mod reserved;
 mod row;
 
 pub use batch::{BatchAnswer, insert_batch};
@@ -17,9 +18,11 @@ pub use insert::insert;
 pub(in crate::task) use row::strand;
 
 use crate::idempotency::IdempotencyKey;
+use crate::spend::CapRefusal;
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::dependency::Dependencies;
 use domain::id::{PoolName, ScheduleId, TaskId, TenantId, WorkflowRunId};
+use domain::price::Reservation;
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State, TaskSpec};
 use domain::time::Timestamp;
@@ -79,6 +82,8 @@ pub struct NewTask {
     pub depends_on: Option<Dependencies>,
     /// Makes repeating safe.
     pub idempotency: Option<IdempotencyKey>,
+    /// What it reserves of its tenant's spend caps. Whoever stores it sets it.
+    pub reservation: Option<Reservation>,
 }
 
 /// What the task of a workflow's node has that others do not.
@@ -145,4 +150,6 @@ pub enum SubmitAnswer {
     KeyReused,
     /// Not stored: its tenant has none of these tasks, which it names as parents.
     UnknownParents(Vec<TaskId>),
+    /// Not stored: a spend cap has no room for it.
+    OverCap(Box<CapRefusal>),
 }

@@ -4,6 +4,7 @@ use super::NewTask;
 use crate::rows::row_of;
 use crate::task::spec::JsonText;
 use domain::batch::{Conditions, Strand};
+use domain::price::Use;
 use domain::task::{Delivery, DriverName, Labels, RetryPolicy, Run};
 use domain::time::{Timestamp, millis};
 use uuid::Uuid;
@@ -92,6 +93,24 @@ impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
             body_hash: idempotency.map(|key| key.body_hash.as_slice()),
             driver: spec.run.driver(),
         }
+    }
+}
+
+impl NewTask {
+    /// What each of its attempts holds, for as long as one may run.
+    pub(super) fn most(&self) -> Use {
+        Use {
+            resources: self.resources,
+            tier: self.tier,
+            ms: millis(self.execution_cap).unsigned_abs(),
+            tolerance_s: Some(self.delay_tolerance.as_secs()),
+            flexible: self.flexible,
+        }
+    }
+
+    /// What it reserves, as it is stored.
+    pub(super) fn reservation_json(&self) -> Option<String> {
+        self.reservation.as_ref().map(|of| serde_json::to_string(of).unwrap_or_default())
     }
 }
 

@@ -22,7 +22,7 @@ macro_rules! end_tasks {
         $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ($state, "failures", "first_started_at", $reason, "null"), (), ($($results)?), ($($moved)?), $answer,
+            $delete, ($state, "failures", "first_started_at", $reason, "null", "0"), (), ($($results)?), ($($moved)?), $answer,
             $($argument)*
         )
     };
@@ -31,12 +31,16 @@ macro_rules! end_tasks {
         $(results: $results:literal,)? $(moved: $moved:literal,)? answer: $answer:literal, $($argument:tt)*
     ) => {
         end_tasks!(
-            $delete, ("ends::task_state", $failures, $started, "reason", "coalesce((called).exit_code, exit_code)"), ($leases), ($($results)?), ($($moved)?), $answer,
+            $delete,
+            ("ends::task_state", $failures, $started, "reason", "coalesce((called).exit_code, exit_code)",
+                "public.berth_reserved_now(g.reservation, g.placed_at, g.attempt,
+                    public.berth_used_ms(g.charged, coalesce((g.called).ran_ms, g.ran_ms), g.cap_ms, g.placed_at))"),
+            ($leases), ($($results)?), ($($moved)?), $answer,
             $($argument)*
         )
     };
     (
-        $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal),
+        $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal, $cost:literal),
         ($($leases:literal)?), ($($results:literal)?), ($($moved:literal)?), $answer:literal, $($argument:tt)*
     ) => {
         $crate::task::transition::release::release_children!(
@@ -53,14 +57,18 @@ macro_rules! end_tasks {
             $(+ ", ended_attempt as (
                 insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib,
                     disk_mib, iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
-                    stdout_bytes, stderr_bytes, tolerance_ms, flexible)
+                    stdout_bytes, stderr_bytes, tolerance_ms, flexible, cost, task_cost, price_book)
                 select tenant_id, id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                    coalesce((called).session, session_id), placed_at, greatest(now(), placed_at),
-                    case when charged then greatest(0, least(coalesce((called).ran_ms, ran_ms),
-                        (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
+                    coalesce((called).session, session_id), placed_at, greatest(now(), placed_at), used.ms,
                     coalesce((called).exit_code, exit_code), signal, reason, coalesce((called).stdout, stdout),
-                    coalesce((called).stderr, stderr), (extract(epoch from start_deadline - run_at) * 1000)::bigint, flexible
+                    coalesce((called).stderr, stderr), (extract(epoch from start_deadline - run_at) * 1000)::bigint, flexible,
+                    case when reservation is not null then public.berth_reserved_cost(reservation, placed_at, used.ms) end,
+                    case when reservation is not null then public.berth_reserved_task_cost(reservation, placed_at, attempt) end,
+                    reservation ->> 'book'
                 from " + $leases + "
+                -- Not for longer than it lasted, and than it was allowed to run: what stopping it takes is not billed.
+                cross join lateral (select case when charged then greatest(0, least(coalesce((called).ran_ms, ran_ms), cap_ms,
+                    (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end as ms) used
             )")?
             $(+ ", result as (
                 insert into task_result (tenant_id, task_id, attempt, value, bytes, finished_at)
@@ -87,6 +95,27 @@ macro_rules! end_tasks {
                 select g.tenant_id, g.run_id, count(*), count(*) filter (where g.ended not in ('succeeded', 'skipped'))
                 from (select tenant_id, run_id, (" + $state + ")::task_state as ended from gone where run_id is not null) g
                 group by g.tenant_id, g.run_id
+            )"
+            // What the task cost is spent of its caps, and the rest of its reservation is free again: on one share of each, the same for all
+            // that this connection ends, locked in their order.
+            + ", settled as materialized (
+                select cap.id::uuid as cap_id, sum((g.reservation ->> 'amount')::bigint)::bigint as amount,
+                    sum(coalesce(g.spent, 0) + " + $cost + ")::bigint as cost
+                from gone g
+                cross join lateral jsonb_array_elements_text(g.reservation -> 'caps') cap(id)
+                where g.reservation is not null
+                group by cap.id
+            ), share as materialized (
+                select s.cap_id, s.share, d.amount, d.cost, date_trunc(p.period, now(), p.zone) as period_start
+                from settled d
+                join spend_cap p on p.id = d.cap_id
+                join spend_share s on s.cap_id = d.cap_id and s.share = pg_backend_pid() % 8
+                order by s.cap_id for no key update of s
+            ), spend as (
+                update spend_share s set period_start = greatest(s.period_start, i.period_start),
+                    spent = i.cost + case when s.period_start < i.period_start then 0 else s.spent end,
+                    free = s.free + i.amount - i.cost + case when s.period_start < i.period_start then s.spent else 0 end
+                from share i where s.cap_id = i.cap_id and s.share = i.share
             )"
             // Whatever else happens at an end is one more part here, which reads `gone`.
             ,

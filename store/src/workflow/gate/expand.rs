@@ -3,7 +3,7 @@
 use super::read::GatedTask;
 use crate::StoreError;
 use crate::statement::named;
-use crate::task::submit::{FiredBy, NewTask, in_transaction};
+use crate::task::submit::{FiredBy, NewTask, SubmitAnswer, in_transaction};
 use crate::workflow::definition::read_plan;
 use crate::workflow::run::{RunOf, item};
 use domain::id::ScheduleId;
@@ -11,12 +11,12 @@ use domain::task::Run;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// Stores a task for each of `items`, and lets `task` wait for them; how many.
+/// Stores a task for each of `items`, and lets `task` wait for them; how many. `None`: a spend cap has no room for all; undo it.
 pub(super) async fn expand(
     tx: &mut PgConnection,
     task: &GatedTask,
     items: Vec<Run>,
-) -> Result<u64, StoreError> {
+) -> Result<Option<u64>, StoreError> {
     let (tenant, id) = task.key;
     let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let query = sqlx::query!(
@@ -49,7 +49,10 @@ pub(super) async fn expand(
     };
     let one = |(place, run)| item(&of, node, (task.run, id, place), run);
     let tasks: Vec<NewTask> = items.into_iter().enumerate().map(one).collect();
-    in_transaction(&mut *tx, &tasks).await?;
+    let answers = in_transaction(&mut *tx, &tasks).await?;
+    if answers.iter().any(|answer| matches!(answer, SubmitAnswer::OverCap(_))) {
+        return Ok(None);
+    }
     let ids: Vec<Uuid> = tasks.iter().map(|task| task.id.uuid()).collect();
     let query = sqlx::query!(
         "with items as (
@@ -64,5 +67,5 @@ pub(super) async fn expand(
         count
     );
     named("gate.expand", query.execute(tx)).await?;
-    Ok(tasks.len() as u64)
+    Ok(Some(tasks.len() as u64))
 }

@@ -16,6 +16,8 @@ pub(super) struct Moves {
     /// Whose items have ended.
     pub gathered: Vec<WaitOver>,
     pub waiting: Vec<Waiting>,
+    /// For which a spend cap has no room.
+    pub unpaid: Vec<Key>,
     /// Items that were stored.
     pub items: u64,
 }

@@ -3,11 +3,12 @@
 use super::expand::expand;
 use super::gather::gather;
 use super::moves::{Moves, over};
-use super::read::{GatedTask, RunOfGates, lock, results, runs};
+use super::read::{GatedTask, Key, RunOfGates, lock, results, runs};
 use super::wait::{Waiting, begin};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
+use crate::task::reserve::reserve;
 use crate::task::transition::{
     PreparedTask, expired, prepare_failed_in, prepared_in, skipped_in, wait_over_in,
 };
@@ -98,10 +99,17 @@ async fn open(tx: &mut PgConnection, tasks: &[GatedTask]) -> Result<OpenedGates,
                 ));
             }
             Opening::Each(items) => {
-                let Some(stored) = expand_or_undo(&mut *tx, task, items).await? else {
-                    let why = "its items could not be stored: its pool may have been deleted";
-                    moves.failed.push((tenant, id, why.to_owned()));
-                    continue;
+                let stored = match expand_or_undo(&mut *tx, task, items).await? {
+                    Expanded::Items(stored) => stored,
+                    Expanded::OverCap => {
+                        moves.unpaid.push(task.key);
+                        continue;
+                    }
+                    Expanded::Refused => {
+                        let why = "its items could not be stored: its pool may have been deleted";
+                        moves.failed.push((tenant, id, why.to_owned()));
+                        continue;
+                    }
                 };
                 moves.items += stored;
                 if let Some(run) = runs.get_mut(&task.run) {
@@ -130,22 +138,36 @@ fn few_reads<'a>(
     few
 }
 
-/// Stores items; `None`, with nothing stored, where the database refuses them, which must not keep other gates closed.
+/// What became of items.
+enum Expanded {
+    /// So many are stored.
+    Items(u64),
+    /// A spend cap has no room for all of them.
+    OverCap,
+    /// The database refuses them.
+    Refused,
+}
+
+/// Stores items, or nothing. What the database refuses must not keep other gates closed.
 async fn expand_or_undo(
     tx: &mut PgConnection,
     task: &GatedTask,
     items: Vec<Run>,
-) -> Result<Option<u64>, StoreError> {
+) -> Result<Expanded, StoreError> {
     let mut inner = named("begin", tx.begin()).await?;
     match expand(&mut inner, task, items).await {
-        Ok(stored) => {
+        Ok(Some(stored)) => {
             named("commit", inner.commit()).await?;
-            Ok(Some(stored))
+            Ok(Expanded::Items(stored))
+        }
+        Ok(None) => {
+            named("rollback", inner.rollback()).await?;
+            Ok(Expanded::OverCap)
         }
         Err(error @ (StoreError::Database(_) | StoreError::Malformed { .. })) => {
             warn!(task.id = %task.key.1, %error, "Items of `{}` could not be stored; it fails", task.key.1);
             named("rollback", inner.rollback()).await?;
-            Ok(None)
+            Ok(Expanded::Refused)
         }
         Err(error) => Err(error),
     }
@@ -164,7 +186,14 @@ async fn apply(tx: &mut PgConnection, mut moves: Moves) -> Result<OpenedGates, S
         moves.over.extend(over);
     }
     if !moves.prepared.is_empty() {
+        let keys: Vec<_> = moves.prepared.iter().map(|one| (one.tenant, one.task)).collect();
+        let refused = reserve(&mut *tx, &keys).await?;
+        let unpaid = moves.prepared.extract_if(.., |one| refused.contains_key(&one.task));
+        moves.unpaid.extend(unpaid.map(|one| (one.tenant, one.task)));
         opened.ready += prepared_in(&mut *tx, &moves.prepared).await?;
+    }
+    if !moves.unpaid.is_empty() {
+        wait_for_room(&mut *tx, &moves.unpaid).await?;
     }
     if !moves.skipped.is_empty() {
         opened.ended += skipped_in(&mut *tx, &moves.skipped).await?;
@@ -178,4 +207,17 @@ async fn apply(tx: &mut PgConnection, mut moves: Moves) -> Result<OpenedGates, S
         }
     }
     Ok(opened)
+}
+
+/// Lets tasks wait for room in the spend caps of their tenant: they are tried again.
+async fn wait_for_room(tx: &mut PgConnection, tasks: &[Key]) -> Result<(), StoreError> {
+    let tenants: Vec<_> = tasks.iter().map(|(tenant, _)| tenant.uuid()).collect();
+    let ids: Vec<_> = tasks.iter().map(|(_, task)| task.uuid()).collect();
+    let query = sqlx::query!(
+        "update task t set wake_at = now() + interval '10 seconds' from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
+            where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id and t.gate = 'closed'",
+        &tenants,
+        &ids
+    );
+    named("gate.wait_for_room", query.execute(tx)).await.map(drop)
 }

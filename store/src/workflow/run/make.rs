@@ -150,6 +150,7 @@ fn plain(of: &RunOf, node: &Node, node_task: NodeTask) -> NewTask {
         key_id: of.started_by.clone(),
         schedule: of.fired.clone(),
         rerun_of: None,
+        reservation: None,
         node: Some(node_task),
         depends_on: None,
         idempotency: None,

@@ -2,6 +2,7 @@
 
 mod access;
 mod checks;
+mod priced;
 mod put;
 mod rivals;
 mod schedule;
@@ -10,6 +11,7 @@ mod waiting;
 mod world;
 
 pub use access::{log_in, new_key, refused, two_tenants};
+pub use priced::priced;
 pub use put::{Put, claim, ended, id_days_off, labels, new_task, outcome_of};
 pub use rivals::{Prize, Told, race};
 pub use schedule::{Firing, new_schedule, once, template};

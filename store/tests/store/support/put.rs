@@ -57,6 +57,7 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,
         rerun_of: None,
+        reservation: None,
         node: None,
         depends_on: None,
         idempotency: None,

@@ -42,6 +42,9 @@ pub(in super::super) async fn to_go_on(
                 update task t set
                     state = l.goes::task_state,
                     failures = t.failures + l.charged::integer,
+                    spent = case when t.reservation is not null then coalesce(t.spent, 0)
+                        + public.berth_reserved_now(t.reservation, t.placed_at, t.attempt,
+                            public.berth_used_ms(l.charged, coalesce((t.called).ran_ms, l.ran_ms), t.cap_ms, t.placed_at)) end,
                     -- What came back keeps its place: only its next turn comes later.
                     run_at = case when l.goes = 'retrying' and not $4 then now() + l.delay_ms * interval '1 millisecond' else t.run_at end,
                     start_deadline = case when l.goes = 'retrying' and not $4

@@ -1,0 +1,7 @@
+//! Spend caps.
+
+pub mod delete;
+pub mod get;
+pub mod list;
+pub mod put;
+mod view;

@@ -1,0 +1,16 @@
+//! Tells tenants that a spend cap is used up by half, by 80 percent, and whole.
+
+use runtime::tick::TickOutcome;
+use store::StoreError;
+use store::connect::SchedulerDb;
+use store::spend::{CapAlert, tell_used_up};
+use tracing::info;
+
+/// Looks at all caps.
+pub(crate) async fn spend_tick(db: &SchedulerDb) -> Result<TickOutcome, StoreError> {
+    let told = tell_used_up(db).await?;
+    for CapAlert { tenant, cap, percent } in &told {
+        info!(tenant.id = %tenant, cap, percent, "Tenant `{tenant}` has used up {percent} % of its spend cap `{cap}`");
+    }
+    Ok(TickOutcome::idle(told.len() as u64))
+}
