@@ -118,11 +118,25 @@ pub struct Invoice {
 struct Lines(Vec<InvoiceLine>);
 
 impl Lines {
-    fn push(&mut self, kind: LineKind, description: impl Into<String>, amount: Micros) -> &mut InvoiceLine {
+    fn push(
+        &mut self,
+        kind: LineKind,
+        description: impl Into<String>,
+        amount: Micros,
+    ) -> &mut InvoiceLine {
         let line = u32::try_from(self.0.len()).unwrap_or(u32::MAX).saturating_add(1);
         let description = description.into();
         let (tier, quantity, unit_price, credit) = (None, None, None, None);
-        self.0.push(InvoiceLine { line, kind, description, tier, quantity, unit_price, amount, credit });
+        self.0.push(InvoiceLine {
+            line,
+            kind,
+            description,
+            tier,
+            quantity,
+            unit_price,
+            amount,
+            credit,
+        });
         let last = self.0.len() - 1;
         &mut self.0[last]
     }
@@ -156,7 +170,9 @@ pub fn bill(
 ) -> Option<Invoice> {
     let mut lines = Lines(Vec::new());
     for TierUse { tier, attempts, cost } in &used.tiers {
-        let of = tier.as_deref().map_or_else(|| "own resources".to_owned(), |tier| format!("tier {tier}"));
+        let of = tier
+            .as_deref()
+            .map_or_else(|| "own resources".to_owned(), |tier| format!("tier {tier}"));
         let line = lines.push(LineKind::Attempts, format!("Attempts, {of}"), *cost);
         line.tier.clone_from(tier);
         line.quantity = Some(*attempts);
@@ -180,7 +196,8 @@ pub fn bill(
     }
     for AppliedCredit { key, reason, amount } in credits {
         let kind = if amount.0 < 0 { "Credit" } else { "Charge" };
-        lines.push(LineKind::Credit, format!("{kind}: {reason}"), *amount).credit = Some(key.clone());
+        lines.push(LineKind::Credit, format!("{kind}: {reason}"), *amount).credit =
+            Some(key.clone());
     }
     let carried = Micros(lines.total().0.saturating_neg().max(0));
     lines.unless_zero(LineKind::Carried, "Carried to the next invoice", carried);
@@ -218,7 +235,8 @@ mod tests {
 
     fn shown(invoice: &Invoice) -> Vec<String> {
         let line = |line: &InvoiceLine| {
-            let quantity = line.quantity.map(|quantity| format!("{quantity} x ")).unwrap_or_default();
+            let quantity =
+                line.quantity.map(|quantity| format!("{quantity} x ")).unwrap_or_default();
             let each = line.unit_price.map(|each| format!("{} ", each.0)).unwrap_or_default();
             format!("{} {}: {quantity}{each}= {}", line.line, line.description, line.amount.0)
         };
@@ -234,7 +252,9 @@ mod tests {
         let included = Included { attempts: 1_000_000, tasks: 4 };
         let prices = prices();
         let terms = InvoiceTerms { prices: &prices, included, minimum: Micros(5_000_000) };
-        let invoice = bill(currency("EUR"), &used, Some(terms), &[credit("a", -5_000_000), credit("b", 7)]).unwrap();
+        let invoice =
+            bill(currency("EUR"), &used, Some(terms), &[credit("a", -5_000_000), credit("b", 7)])
+                .unwrap();
         // 30 000 041 are left of the included; above 20 a quarter is taken off, and of the ten before a tenth.
         assert_eq!(
             shown(&invoice),
@@ -270,7 +290,11 @@ mod tests {
     #[test]
     fn a_minimum_is_billed_without_use_and_credits_alone_make_no_invoice() {
         let prices = prices();
-        let terms = |minimum| InvoiceTerms { prices: &prices, included: Included::default(), minimum: Micros(minimum) };
+        let terms = |minimum| InvoiceTerms {
+            prices: &prices,
+            included: Included::default(),
+            minimum: Micros(minimum),
+        };
         let none = MonthUse::default();
         let invoice = bill(currency("EUR"), &none, Some(terms(9_990_000)), &[]).unwrap();
         assert_eq!(shown(&invoice), ["1 To the plan's monthly minimum: = 9990000"]);
@@ -280,10 +304,14 @@ mod tests {
 
     #[test]
     fn what_credits_exceed_the_charges_by_is_carried_to_the_next_invoice() {
-        let used = MonthUse { tiers: vec![tier(Some("basic"), 1, 3_000_005)], tasks: Counted::default() };
+        let used =
+            MonthUse { tiers: vec![tier(Some("basic"), 1, 3_000_005)], tasks: Counted::default() };
         let invoice = bill(currency("EUR"), &used, None, &[credit("a", -10_000_000)]).unwrap();
         assert_eq!(shown(&invoice)[2], "3 Carried to the next invoice: = 6999995");
-        assert_eq!((invoice.total, invoice.carried, invoice.lines.len()), (Micros(0), Micros(6_999_995), 3));
+        assert_eq!(
+            (invoice.total, invoice.carried, invoice.lines.len()),
+            (Micros(0), Micros(6_999_995), 3)
+        );
     }
 
     proptest! {

@@ -96,13 +96,10 @@ impl BillingZone {
     pub fn month_of(&self, at: Timestamp) -> Period {
         let at = jiff::Timestamp::from_second(at.timestamp()).unwrap_or(jiff::Timestamp::MAX);
         let day = at.to_zoned(self.zone.clone()).date();
-        let month = NaiveDate::from_ymd_opt(day.year().into(), day.month().unsigned_abs().into(), 1);
+        let month =
+            NaiveDate::from_ymd_opt(day.year().into(), day.month().unsigned_abs().into(), 1);
         let month = month.unwrap_or(NaiveDate::MAX);
-        Period {
-            month,
-            starts_at: self.start_of(month),
-            ends_at: self.start_of(after(month)),
-        }
+        Period { month, starts_at: self.start_of(month), ends_at: self.start_of(after(month)) }
     }
 
     /// The month after a period: it begins where that ended, also where the zone was another.
@@ -147,12 +144,36 @@ mod tests {
     fn a_month_ends_when_the_zones_clocks_say_so_in_summer_as_in_winter() {
         // Berlin goes to summer time within March, and back within October: one is an hour short, the other an hour long.
         for (name, at, wanted) in [
-            ("UTC", "2030-01-31T23:59:59Z", ["2030-01-01", "2030-01-01T00:00:00Z", "2030-02-01T00:00:00Z"]),
-            ("Europe/Berlin", "2030-02-28T23:00:00Z", ["2030-03-01", "2030-02-28T23:00:00Z", "2030-03-31T22:00:00Z"]),
-            ("Europe/Berlin", "2030-09-30T22:00:00Z", ["2030-10-01", "2030-09-30T22:00:00Z", "2030-10-31T23:00:00Z"]),
-            ("Europe/Berlin", "2030-09-30T21:59:59Z", ["2030-09-01", "2030-08-31T22:00:00Z", "2030-09-30T22:00:00Z"]),
-            ("Asia/Kathmandu", "2030-05-31T18:15:00Z", ["2030-06-01", "2030-05-31T18:15:00Z", "2030-06-30T18:15:00Z"]),
-            ("America/St_Johns", "2030-04-01T02:30:00Z", ["2030-04-01", "2030-04-01T02:30:00Z", "2030-05-01T02:30:00Z"]),
+            (
+                "UTC",
+                "2030-01-31T23:59:59Z",
+                ["2030-01-01", "2030-01-01T00:00:00Z", "2030-02-01T00:00:00Z"],
+            ),
+            (
+                "Europe/Berlin",
+                "2030-02-28T23:00:00Z",
+                ["2030-03-01", "2030-02-28T23:00:00Z", "2030-03-31T22:00:00Z"],
+            ),
+            (
+                "Europe/Berlin",
+                "2030-09-30T22:00:00Z",
+                ["2030-10-01", "2030-09-30T22:00:00Z", "2030-10-31T23:00:00Z"],
+            ),
+            (
+                "Europe/Berlin",
+                "2030-09-30T21:59:59Z",
+                ["2030-09-01", "2030-08-31T22:00:00Z", "2030-09-30T22:00:00Z"],
+            ),
+            (
+                "Asia/Kathmandu",
+                "2030-05-31T18:15:00Z",
+                ["2030-06-01", "2030-05-31T18:15:00Z", "2030-06-30T18:15:00Z"],
+            ),
+            (
+                "America/St_Johns",
+                "2030-04-01T02:30:00Z",
+                ["2030-04-01", "2030-04-01T02:30:00Z", "2030-05-01T02:30:00Z"],
+            ),
         ] {
             let period = zone(name).month_of(parse_time(at).unwrap());
             assert_eq!(shown(&period), wanted, "{name} {at}");
@@ -161,7 +182,9 @@ mod tests {
 
     #[test]
     fn months_follow_each_other_without_a_gap_and_begin_at_quarters() {
-        for name in ["UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia"] {
+        for name in
+            ["UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia"]
+        {
             let zone = zone(name);
             let mut period = zone.month_of(parse_time("2027-01-15T00:00:00Z").unwrap());
             for _ in 0..48 {
@@ -190,6 +213,9 @@ mod tests {
         for wrong in ["", "Berlin", "+01:00", "Etc/Unknown"] {
             assert!(wrong.parse::<BillingZone>().is_err(), "{wrong}");
         }
-        assert_eq!(zone("Asia/Tokyo").day_of(parse_time("2030-01-31T15:00:00Z").unwrap()).to_string(), "2030-02-01");
+        assert_eq!(
+            zone("Asia/Tokyo").day_of(parse_time("2030-01-31T15:00:00Z").unwrap()).to_string(),
+            "2030-02-01"
+        );
     }
 }
