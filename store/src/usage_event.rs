@@ -78,7 +78,8 @@ struct EventRow {
     charged: bool,
 }
 
-/// Attempts after `after` that are charged, or whose task is, at most `limit`; and where to go on.
+/// Attempts after `after` that are charged, or whose task is, at most `limit`; and where to go on. `None`: the place is of another
+/// database's order, as after a restore.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -86,9 +87,14 @@ pub async fn read(
     db: &AdminDb,
     after: UsagePosition,
     limit: usize,
-) -> Result<(Vec<UsageEvent>, UsagePosition), StoreError> {
+) -> Result<Option<(Vec<UsageEvent>, UsagePosition)>, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
-    let Some(counted) = prepare(&mut tx).await? else { return Ok((Vec::new(), after)) };
+    let Some(counted) = prepare(&mut tx).await? else {
+        return Ok(Some((Vec::new(), after)));
+    };
+    if after.txid > counted {
+        return Ok(None);
+    }
     let mut prices = KnownPrices::read(&mut tx).await?;
     let (mut events, mut place, mut span) = (Vec::new(), after, FIRST_SPAN);
     while place.txid < counted && events.len() < limit {
@@ -110,7 +116,7 @@ pub async fn read(
             span = span.saturating_mul(GROWTH);
         }
     }
-    Ok((events, place))
+    Ok(Some((events, place)))
 }
 
 /// Before which transaction all is counted; `None` while that of an earlier release is.

@@ -293,6 +293,12 @@ fn body(endpoint: &Endpoint) -> String {
         "pool.pause" => json!({"reason": "for a test"}),
         "plan.put" => serde_json::from_str(PLAN).unwrap(),
         "price_book.put" => serde_json::from_str(PRICE_BOOK).unwrap(),
+        "tenant.put_billing" => {
+            json!({"zone": "Europe/Berlin", "customer": "cus_1", "address": "A\nB"})
+        }
+        "tenant_credit.create" => {
+            json!({"key": "k", "currency": "EUR", "amount": -1, "reason": "outage"})
+        }
         "pool.set" => json!({"private_targets": true, "granted_to": {"everyone": true}}),
         _ => return String::new(),
     };

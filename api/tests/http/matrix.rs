@@ -158,6 +158,7 @@ impl Theirs {
             task = made.json()["id"].as_str().unwrap().to_owned();
         }
         has_run(server, tenant, &task).await;
+        server.invoice(tenant).await;
         let once = [("Idempotency-Key", "theirs")];
         let spec = json!({"name": "theirs", "scopes": ["read"]}).to_string();
         let key = server.post_as(&admin, "/v1/keys", &once, spec).await.json();
@@ -207,8 +208,10 @@ fn lists(task: &str) -> Vec<String> {
         matches!(endpoint.access, Access::Tenant(..))
             && endpoint.doc.query.iter().any(|param| param.name == "cursor")
     };
-    let path =
-        |endpoint: &Endpoint| endpoint.path.replace("{id}", task).replace("{name}", "theirs");
+    let path = |endpoint: &Endpoint| {
+        let path = endpoint.path.replace("{id}", task).replace("{name}", "theirs");
+        path.replace("{number}", "2000-02-0001").replace("{line}", "1")
+    };
     TABLE.iter().filter(paged).map(path).collect()
 }
 
@@ -274,6 +277,8 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "pool.pause" => r#"{"reason":"r"}"#,
         "plan.put" => PLAN,
         "price_book.put" => PRICE_BOOK,
+        "tenant_credit.create" => r#"{"key":"k","currency":"EUR","amount":-1,"reason":"r"}"#,
+        "tenant.put_billing" => r#"{"zone":"Europe/Berlin"}"#,
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
         "task.mark_succeeded" => r#"{"note":"n"}"#,
@@ -357,6 +362,7 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
         let things = operators_things(&server, endpoint.path).await;
         let target = |thing: &str| {
             let path = endpoint.path.replace("{id}", thing).replace("{name}", thing);
+            let path = path.replace("{number}", "2000-02-0001");
             path.replace("{key_id}", "abcdefghij23").replace("{login}", "eve@example.com")
         };
         let tenants = askers.iter().map(|asker| asker.credential.as_str());
@@ -551,6 +557,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
     let theirs = Theirs::make(&server).await;
     let task = server.noop().await;
     has_run(&server, server.tenant, &task).await;
+    server.invoice(server.tenant).await;
     let before = fingerprint(&server).await;
     for list in lists(&task) {
         let with = |cursor: &str| format!("{list}?limit=1&cursor={cursor}");
@@ -560,7 +567,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
             assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{list}");
         }
     }
-    assert_eq!(theirs.cursors.len(), 11);
+    assert_eq!(theirs.cursors.len(), 12);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);
@@ -620,6 +627,13 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         ),
         (platform, "POST", "/v1/admin/pools/default/pause".to_owned(), json!({"reason": "r"})),
         (platform, "PUT", format!("{tenant}/users/a@b"), json!({"role": "owner"})),
+        (
+            platform,
+            "POST",
+            format!("{tenant}/credits"),
+            json!({"key": "k", "currency": "EUR", "amount": -1, "reason": "r"}),
+        ),
+        (platform, "PUT", format!("{tenant}/billing"), json!({})),
         (platform, "PATCH", tenant, json!({"weight": 1})),
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
         (platform, "PUT", "/v1/admin/pools/own".to_owned(), json!({"private_targets": true})),

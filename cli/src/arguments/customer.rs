@@ -1,10 +1,10 @@
 //! What can be typed after customers' commands that have commands of their own.
 
 use crate::customer::{
-    ConcurrencyKeyArguments, ConcurrencyListArguments, ConcurrencySetArguments,
-    KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments,
-    UsersInviteArguments, UsersPutArguments, UsersRemoveArguments, UsersRoleArguments, schedule,
-    workflow,
+    ConcurrencyKeyArguments, ConcurrencyListArguments, ConcurrencySetArguments, InvoiceArguments,
+    InvoiceDownloadArguments, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
+    ProfileUseArguments, UsersInviteArguments, UsersPutArguments, UsersRemoveArguments,
+    UsersRoleArguments, schedule, workflow,
 };
 use clap::Subcommand;
 
@@ -21,6 +21,19 @@ pub enum ConcurrencyCommand {
     /// Reset a key's limit to 1.
     #[command(after_help = "Example:\n  berth concurrency delete exports")]
     Delete(ConcurrencyKeyArguments),
+}
+
+/// Commands for invoices.
+#[derive(Debug, Subcommand)]
+pub enum InvoiceCommand {
+    /// List all invoices, newest first. The present month is a draft.
+    #[command(after_help = "Example:\n  berth invoice list")]
+    List,
+    /// Show an invoice with its lines.
+    #[command(after_help = "Example:\n  berth invoice get 2030-01-0007")]
+    Get(InvoiceArguments),
+    /// Write an invoice to a file, as PDF or CSV.
+    Download(InvoiceDownloadArguments),
 }
 
 /// Commands for schedules.

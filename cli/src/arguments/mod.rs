@@ -25,11 +25,13 @@ use crate::up::UpArguments;
 use clap::{Parser, Subcommand};
 
 pub use admin::{
-    AdminArguments, AdminCommand, AuditCommand, ExecutorCommand, KeyCommand, OperatorKeyCommand,
-    PlanCommand, PoolCommand, PriceBookCommand, TenantCommand, UserCommand,
+    AdminArguments, AdminCommand, AdminInvoiceCommand, AuditCommand, CreditCommand,
+    ExecutorCommand, KeyCommand, OperatorKeyCommand, PlanCommand, PoolCommand, PriceBookCommand,
+    TenantCommand, UserCommand,
 };
 pub use customer::{
-    ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand, WorkflowCommand,
+    ConcurrencyCommand, InvoiceCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand,
+    WorkflowCommand,
 };
 
 const EXIT_CODES: &str = "\
@@ -144,6 +146,12 @@ pub enum Command {
     Attempts(AttemptsArguments),
     /// Show what usage costs, and what the month comes to.
     Cost(CostArguments),
+    /// Invoices: one a month and currency.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth invoice list\n  berth invoice download 2030-01-0007"
+    )]
+    Invoice(InvoiceCommand),
     /// Show usage by day and tier.
     Usage(UsageArguments),
     /// Show the limits of the plan and their use.

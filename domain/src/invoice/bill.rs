@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
     strum::Display,
     strum::EnumString,
     strum::IntoStaticStr,
+    strum::VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -35,6 +36,17 @@ pub enum LineKind {
     Carried,
     /// To the currency's smallest unit.
     Rounding,
+}
+
+impl LineKind {
+    /// Every kind.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// A line of an invoice.

@@ -20,7 +20,7 @@ use store::{plan, price_book, rollup};
 use testkit::poll;
 
 /// A plan with prices in which nothing is round: rates, two bands of tolerance, and a price a task.
-async fn priced(world: &World, tenant: TenantId) {
+pub async fn priced(world: &World, tenant: TenantId) {
     let of = |from: &str, cpu: i64| {
         json!({ "effective_from": from, "each": { "task": 3 },
             "rates": { "cpu_core": cpu, "memory_gib": 7_777, "disk_gib": 123, "thousand_iops": 999, "port": 11 },
@@ -39,7 +39,7 @@ async fn priced(world: &World, tenant: TenantId) {
 }
 
 /// Counts until all is counted that has committed; how many attempts. Whoever has a transaction open in this Postgres is waited for.
-async fn count(world: &World) -> usize {
+pub async fn count(world: &World) -> usize {
     let written = world.number("select pg_current_xact_id()::text::bigint").await;
     let all = AtomicUsize::new(0);
     let caught_up = async || {
@@ -77,7 +77,7 @@ async fn wrong(world: &World) -> u64 {
 }
 
 /// Attempts of every kind, `many` of them, that ended in the last `hours`.
-fn random_attempts(tenant: TenantId, many: usize, (hours, seed): (u32, f64)) -> String {
+pub fn random_attempts(tenant: TenantId, many: usize, (hours, seed): (u32, f64)) -> String {
     format!(
         "select setseed({seed});
         insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
