@@ -132,3 +132,7 @@ grant select (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_mil
     tolerance_ms, flexible, txid) on attempt to berth_admin;
 grant select (id, tenant_id, delay_tolerance_ms) on task_spec to berth_admin;
 grant select on event_cursor to berth_admin;
+
+-- That a month was billed is told in the tenant's audit.
+create policy tell_of_an_invoice on audit for insert to berth_scheduler
+    with check (actor_kind = 'system' and action = 'invoice.finalize');

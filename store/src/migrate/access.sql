@@ -438,6 +438,7 @@ create policy tell_and_count on task_event as permissive for all to berth_schedu
 create policy tell_of_a_pause on audit as permissive for insert to berth_scheduler with check (((actor_kind = 'system'::text) AND (action = 'schedule.pause'::text)));
 create policy tell_of_a_purge on audit as permissive for insert to berth_scheduler with check (((actor_kind = 'system'::text) AND (action = 'tenant.purge'::text)));
 create policy tell_of_all on audit as permissive for insert to berth_admin, berth_submit with check (true);
+create policy tell_of_an_invoice on audit as permissive for insert to berth_scheduler with check (((actor_kind = 'system'::text) AND (action = 'invoice.finalize'::text)));
 create policy tell_of_leases on task_event as permissive for insert to berth_rm with check (true);
 create policy trigger_now on schedule as permissive for all to berth_submit using (true) with check (true);
 create policy trigger_now on schedule_fire as permissive for insert to berth_submit with check (true);

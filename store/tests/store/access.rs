@@ -133,6 +133,8 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "tenant",
                 "tenant_past_state",
                 "tenant_plan",
+                "attempt",
+                "task_spec",
                 "api_key",
                 "audit",
                 "audit_seal",

@@ -372,7 +372,7 @@ async fn the_attempts_of_each_line_and_all_that_is_exported_add_up_to_the_invoic
         )
         .await;
     count(&world).await;
-    world.sql(random_attempts(tenant, 1500, (40, 0.3))).await;
+    world.sql(random_attempts(tenant, 1500, (20, 0.3))).await;
     count(&world).await;
     let drafts = all(&world, tenant).await;
     let (mut billed, mut lines) = (0, 0);
@@ -398,9 +398,9 @@ async fn the_attempts_of_each_line_and_all_that_is_exported_add_up_to_the_invoic
     assert_eq!(events.iter().map(|(_, cost)| cost).sum::<i64>(), billed);
     // One that commits late comes after what was read, once.
     let mut late = world.owner.begin().await.unwrap();
-    let early = random_attempts(tenant, 20, (40, 0.5));
+    let early = random_attempts(tenant, 20, (20, 0.5));
     sqlx::raw_sql(sqlx::AssertSqlSafe(early)).execute(&mut *late).await.unwrap();
-    world.sql(random_attempts(tenant, 20, (40, 0.6))).await;
+    world.sql(random_attempts(tenant, 20, (20, 0.6))).await;
     store::rollup::count(&world.scheduler).await.unwrap();
     let (none, place) = exported(&world, place).await;
     assert_eq!(none, [], "who began later waits for who began earlier");
