@@ -360,7 +360,14 @@ fn hold(document: &Document, endpoint: &Endpoint, answer: &Answer) {
         return;
     };
     let content = contents.get(kind).unwrap_or_else(|| panic!("{kind} is not documented: {what}"));
-    if kind.ends_with("json") {
+    if kind == "application/x-ndjson" {
+        let text = String::from_utf8(answer.body.clone()).unwrap();
+        for line in text.lines() {
+            let faults =
+                document.validator(&content["schema"]).faults(&serde_json::from_str(line).unwrap());
+            assert_eq!(faults, None, "{what}");
+        }
+    } else if kind.ends_with("json") {
         let faults = document.validator(&content["schema"]).faults(&answer.json());
         assert_eq!(faults, None, "{what}");
     }
