@@ -578,6 +578,12 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
     assert!(listed["data"].as_array().unwrap().iter().all(|key| key["id"] != own.json()["id"]));
 }
 
+/// What operators store of a tenant's money.
+fn of_money(tenant: &str) -> [(&'static str, String, serde_json::Value); 2] {
+    let credit = json!({"key": "k", "currency": "EUR", "amount": -1, "reason": "r"});
+    [("POST", format!("{tenant}/credits"), credit), ("PUT", format!("{tenant}/billing"), json!({}))]
+}
+
 #[tokio::test]
 async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let server = server().await;
@@ -592,6 +598,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let password = json!({"old_password": "x", "password": crate::users::PASSWORD});
     let tenant = format!("/v1/admin/tenants/{}", server.tenant);
     let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
+    let of_money = of_money(&tenant).map(|(verb, path, body)| (platform, verb, path, body));
     let targets = [
         (own, "POST", "/v1/tasks".to_owned(), json!({"run": {"noop": {}}})),
         (own, "PATCH", task.clone(), json!({"priority": 1})),
@@ -627,18 +634,11 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         ),
         (platform, "POST", "/v1/admin/pools/default/pause".to_owned(), json!({"reason": "r"})),
         (platform, "PUT", format!("{tenant}/users/a@b"), json!({"role": "owner"})),
-        (
-            platform,
-            "POST",
-            format!("{tenant}/credits"),
-            json!({"key": "k", "currency": "EUR", "amount": -1, "reason": "r"}),
-        ),
-        (platform, "PUT", format!("{tenant}/billing"), json!({})),
         (platform, "PATCH", tenant, json!({"weight": 1})),
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
         (platform, "PUT", "/v1/admin/pools/own".to_owned(), json!({"private_targets": true})),
     ];
-    for (key, verb, path, body) in targets {
+    for (key, verb, path, body) in targets.into_iter().chain(of_money) {
         for field in [
             "tenant_id",
             "tenant",
