@@ -14,6 +14,7 @@ mod error_code;
 mod executor;
 mod explanation;
 mod extensible;
+mod invoice;
 mod key;
 mod limits;
 mod log;
@@ -51,6 +52,7 @@ pub use error_code::{ErrorCode, ErrorCodeInfo};
 pub use executor::{Executor, Quantities};
 pub use explanation::{Explanation, StartEstimate};
 pub use extensible::Extensible;
+pub use invoice::{Credit, Invoice, InvoiceAttempt, InvoiceCustomer, InvoiceLine, TenantBilling};
 pub use key::{ApiKey, NewApiKey, RotatedApiKey};
 pub use limits::{
     LimitSource, LimitWarning, LimitWarningKind, Limits, QuotaUse, RateName, RateUse,

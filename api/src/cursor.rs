@@ -47,6 +47,10 @@ pub enum List {
     Workflows,
     /// A tenant's workflow runs.
     WorkflowRuns,
+    /// The attempts of a line of an invoice.
+    InvoiceAttempts,
+    /// What was used, for operators.
+    UsageEvents,
     /// The tenants, for operators.
     Tenants,
     /// The connected executors, for operators.
@@ -67,6 +71,8 @@ impl List {
             Self::Fires => 18,
             Self::Workflows => 12,
             Self::WorkflowRuns => 13,
+            Self::InvoiceAttempts => 19,
+            Self::UsageEvents => 22,
             Self::Tenants => 20,
             Self::Executors => 21,
         }

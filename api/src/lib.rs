@@ -10,6 +10,7 @@ pub mod call;
 pub mod cursor;
 pub mod description;
 mod home;
+mod invoice;
 mod limit;
 mod live;
 pub mod openapi;

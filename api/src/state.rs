@@ -61,6 +61,10 @@ pub struct State {
     pub(crate) bus: BusRef,
     pub(crate) health: Health,
     pub(crate) limits: LimitsConfig,
+    /// Who sends invoices.
+    pub(crate) seller: String,
+    /// What names this installation in events.
+    pub(crate) source: String,
     /// The document of the API, as it is sent; built at the first request.
     pub(crate) openapi: Document,
     pub(crate) ids: RequestIds,
@@ -176,6 +180,8 @@ impl State {
             bus: BusRef(parts.bus),
             health: parts.health,
             limits: config.limits.clone(),
+            seller: config.billing.seller.clone(),
+            source: format!("urn:berth:{}", config.auth.environment),
             openapi: parts.openapi,
             ids: RequestIds::new(),
             computing: FairShare::new(2 * config.api.http_workers(), config.api.computing_turns()),

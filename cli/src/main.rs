@@ -17,13 +17,14 @@ mod threads;
 
 use admin::Standing;
 use arguments::{
-    AdminArguments, AdminCommand, Arguments, AuditCommand, CapCommand, Command, ConcurrencyCommand,
-    ExecutorCommand, KeyCommand, KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand,
-    PriceBookCommand, ProfileCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand,
-    WorkflowCommand,
+    AdminArguments, AdminCommand, AdminInvoiceCommand, Arguments, AuditCommand, CapCommand,
+    Command, ConcurrencyCommand, CreditCommand, ExecutorCommand, InvoiceCommand, KeyCommand,
+    KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand, PriceBookCommand, ProfileCommand,
+    ScheduleCommand, TenantCommand, UserCommand, UsersCommand, WorkflowCommand,
 };
 use clap::{CommandFactory, Parser};
 use customer::{Connection, ConnectionArguments};
+use domain::invoice::InvoiceMove;
 use failure::Failure;
 use local::{failure, role, settings_arguments, up};
 use output::Format;
@@ -97,6 +98,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
         Command::Cost(which) => Box::pin(customer::cost(&connect()?, &which)).await,
+        Command::Invoice(command) => Box::pin(invoice(command, &connect()?)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
@@ -148,6 +150,8 @@ async fn operate(
         AdminCommand::Tenant(command) => tenant(command, &connect()?).await,
         AdminCommand::Plan(command) => plan(command, &connect()?).await,
         AdminCommand::PriceBook(command) => price_book(command, &connect()?).await,
+        AdminCommand::Invoice(command) => admin_invoice(command, &connect()?).await,
+        AdminCommand::Credit(command) => credit(command, &connect()?).await,
         AdminCommand::Key(KeyCommand::Create(key)) => admin::key_create(&key, &connect()?).await,
         AdminCommand::Key(KeyCommand::List(whose)) => admin::key_list(&whose, &connect()?).await,
         AdminCommand::Key(KeyCommand::Rotate(key)) => admin::key_rotate(&key, &connect()?).await,
@@ -279,6 +283,41 @@ async fn price_book(command: PriceBookCommand, connection: &Connection) -> Resul
         PriceBookCommand::Get(which) => admin::price_book_get(&which, connection).await,
         PriceBookCommand::Put(book) => admin::price_book_put(&book, connection).await,
         PriceBookCommand::Delete(which) => admin::price_book_delete(&which, connection).await,
+    }
+}
+
+async fn invoice(command: InvoiceCommand, connection: &Connection) -> Result<(), Failure> {
+    match command {
+        InvoiceCommand::List => customer::invoice_list(connection).await,
+        InvoiceCommand::Get(which) => customer::invoice_get(connection, &which).await,
+        InvoiceCommand::Download(which) => customer::invoice_download(connection, &which).await,
+    }
+}
+
+async fn admin_invoice(
+    command: AdminInvoiceCommand,
+    connection: &Connection,
+) -> Result<(), Failure> {
+    match command {
+        AdminInvoiceCommand::List(whose) => admin::invoice_list(&whose, connection).await,
+        AdminInvoiceCommand::Finalize(which) => {
+            admin::invoice_settle(&which, InvoiceMove::Finalize, connection).await
+        }
+        AdminInvoiceCommand::Pay(which) => {
+            admin::invoice_settle(&which, InvoiceMove::Pay, connection).await
+        }
+        AdminInvoiceCommand::Void(which) => {
+            admin::invoice_settle(&which, InvoiceMove::Void, connection).await
+        }
+        AdminInvoiceCommand::Billing(whose) => admin::billing(&whose, connection).await,
+        AdminInvoiceCommand::SetBilling(how) => admin::set_billing(&how, connection).await,
+    }
+}
+
+async fn credit(command: CreditCommand, connection: &Connection) -> Result<(), Failure> {
+    match command {
+        CreditCommand::List(whose) => admin::credit_list(&whose, connection).await,
+        CreditCommand::Create(credit) => admin::credit_create(&credit, connection).await,
     }
 }
 

@@ -116,10 +116,23 @@ impl Client {
         &self,
         call: Call,
     ) -> Result<ApiResponse<T>, ClientError> {
+        let received = self.receive(call).await?;
+        let value = serde_json::from_slice(&received.body).map_err(|source| {
+            ClientError::UnexpectedResponse { server: self.server().to_owned(), source }
+        })?;
+        Ok(ApiResponse::new(value, received.body, received.replayed))
+    }
+
+    /// Sends `call` and gives the body of the response as it is.
+    pub(crate) async fn fetch(&self, call: Call) -> Result<Bytes, ClientError> {
+        Ok(self.receive(call).await?.body)
+    }
+
+    async fn receive(&self, call: Call) -> Result<Received, ClientError> {
         let mut tried = 1;
-        let received = loop {
+        loop {
             let failed = match self.send_once(&call).await {
-                Ok(received) => break received,
+                Ok(received) => return Ok(received),
                 Err(failed) => failed,
             };
             let again = !call.once || failed.is_not_done();
@@ -128,11 +141,7 @@ impl Client {
                 None => return Err(failed.into_error(self.server(), tried)),
             }
             tried += 1;
-        };
-        let value = serde_json::from_slice(&received.body).map_err(|source| {
-            ClientError::UnexpectedResponse { server: self.server().to_owned(), source }
-        })?;
-        Ok(ApiResponse::new(value, received.body, received.replayed))
+        }
     }
 
     /// A request that can be sent.

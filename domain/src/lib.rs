@@ -13,6 +13,7 @@ pub mod epoch;
 pub mod explain;
 pub mod fairness;
 pub mod id;
+pub mod invoice;
 pub mod merge_patch;
 pub mod name;
 pub mod placement;

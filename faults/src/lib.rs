@@ -33,7 +33,7 @@ pub enum Operation {
     Complete,
     /// A workflow run: its gates, its end, and its cancel.
     Workflow,
-    /// What was used is counted.
+    /// What was used is counted, and billed.
     Count,
     /// From an assignment to a result, on the executor.
     Execute,
@@ -91,7 +91,7 @@ const fn kills_only(name: &'static str, of: Operation) -> Point {
 }
 
 /// All points, in the order of a task's life.
-pub const POINTS: [Point; 32] = [
+pub const POINTS: [Point; 34] = [
     point("api.submit.before_insert", Operation::Submit),
     point("api.submit.after_commit", Operation::Submit),
     point("scheduler.fire.before_commit", Operation::Fire),
@@ -124,4 +124,6 @@ pub const POINTS: [Point; 32] = [
     point("scheduler.stop.committed", Operation::Workflow),
     point("scheduler.usage.before_commit", Operation::Count),
     point("scheduler.usage.committed", Operation::Count),
+    point("scheduler.invoices.before_commit", Operation::Count),
+    point("scheduler.invoices.committed", Operation::Count),
 ];

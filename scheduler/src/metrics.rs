@@ -28,6 +28,10 @@ pub(crate) static COUNTED_ATTEMPTS: LazyLock<Counter> = LazyLock::new(|| {
     )
     .with(&[])
 });
+pub(crate) static INVOICES: LazyLock<Counter> = LazyLock::new(|| {
+    metrics::counter("berth_invoices_total", "Invoices made final when their months were over", &[])
+        .with(&[])
+});
 pub(crate) static BATCH: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0];
     metrics::histogram_with_buckets(

@@ -10,7 +10,7 @@ mod workflows;
 use crate::batcher::Batcher;
 use crate::doctor::DoctorTick;
 use crate::fire::DbClock;
-use crate::keep::{KeepTick, seal_tick, usage_tick};
+use crate::keep::{InvoiceTick, KeepTick, seal_tick, usage_tick};
 use crate::leader::Leader;
 use crate::tenants::{QuotaTick, TenantTick, spend_tick};
 use bus::{Bus, Topic};
@@ -36,6 +36,9 @@ const USAGE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Interval of the look at all spend caps.
 const SPEND_INTERVAL: Duration = Duration::from_secs(2);
+
+/// How often months are looked for that are over and can be billed.
+const INVOICE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Interval of the check for nearly used quotas.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
@@ -103,6 +106,7 @@ impl Scheduler {
         loops.run_workflows(cancel_grace);
         loops.seal_audit();
         loops.count_usage();
+        loops.bill(config.billing.seller.clone());
         loops.keep_house(&config.limits);
         loops.watch_quotas();
         loops.watch_spend();
@@ -194,6 +198,16 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("usage", async move {
             ticker.run(shutdown, || usage_tick(&db)).await;
+        });
+    }
+
+    fn bill(&self, seller: String) {
+        let invoices = tokio::sync::Mutex::new(InvoiceTick::new(self.db.clone(), seller));
+        let ticker =
+            Ticker::new("invoices", TickPolicy::every(INVOICE_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("invoices", async move {
+            ticker.run(shutdown, || async { invoices.lock().await.tick().await }).await;
         });
     }
 

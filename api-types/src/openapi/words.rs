@@ -131,6 +131,16 @@ word!(
     domain::schedule::Outcome::ALL.iter().map(|outcome| outcome.as_str())
 );
 word!(
+    /// State of an invoice: a draft until its month is over and counted.
+    InvoiceState,
+    domain::invoice::InvoiceState::ALL.iter().map(|state| state.as_str())
+);
+word!(
+    /// What a line of an invoice is about.
+    InvoiceLineKind,
+    domain::invoice::LineKind::ALL.iter().map(|kind| kind.as_str())
+);
+word!(
     /// State of a tenant.
     TenantState,
     domain::tenant::TenantState::ALL.map(domain::tenant::TenantState::as_str)

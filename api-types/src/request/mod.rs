@@ -5,6 +5,7 @@
 //! left out have the server's defaults.
 
 mod access;
+mod billing;
 mod completion;
 mod dependency;
 mod given;
@@ -22,6 +23,7 @@ pub use access::{
     InvitationAccept, PasswordChange, SessionRefresh, SignIn, SignUp, UserChange, UserCreate,
     UserInvite, UserPut,
 };
+pub use billing::{CreditCreate, TenantBillingPut};
 pub use completion::{CompletionOutcome, TaskCompletion};
 pub use dependency::{Dependency, MAX_REF, ParentName, is_ref};
 pub use given::{Form, Given, Written, Wrong};

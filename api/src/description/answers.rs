@@ -71,6 +71,11 @@ fn good(answer: &AnswerDoc) -> ResponseBuilder {
             .content("application/json", of(&page_of(schema)))
             .content("application/octet-stream", bytes())
             .content("text/event-stream", either(schema, state)),
+        Content::Document(schema) => response
+            .content("application/json", of(schema))
+            .content("text/csv", text())
+            .content("application/pdf", bytes()),
+        Content::AnyLines => response.content("application/x-ndjson", plain(Type::Object)),
         Content::AnyJson => response.content("application/json", plain(Type::Object)),
         Content::AnyValue => response.content("application/json", content(any_value())),
         Content::Text => response.content("text/plain", text()),

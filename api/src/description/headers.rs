@@ -9,7 +9,7 @@ use utoipa::openapi::schema::ComponentsBuilder;
 use utoipa::openapi::{Header, Ref};
 
 /// Name of a header's component, the header, what it says, its form.
-const ALL: [(&str, &str, &str, Form); 9] = [
+const ALL: [(&str, &str, &str, Form); 10] = [
     (
         "RequestId",
         "X-Request-Id",
@@ -43,6 +43,7 @@ const ALL: [(&str, &str, &str, Form); 9] = [
         Form::OneOf(&["true"]),
     ),
     ("ETag", "ETag", "The version, for `If-Match`", Form::Pattern("^\"[1-9][0-9]*\"$")),
+    ("NextCursor", "Next-Cursor", "Where to go on, for `cursor`", Form::Text),
     ("Location", "Location", "The path of the object or of the redirect", Form::Text),
 ];
 
@@ -71,6 +72,7 @@ pub(super) fn of(
         "WwwAuthenticate" => status == 401,
         "IdempotencyReplayed" => good && keyed,
         "ETag" => good && says.contains(&AnswerHeader::ETag),
+        "NextCursor" => good && says.contains(&AnswerHeader::NextCursor),
         "Location" => good && says.contains(&AnswerHeader::Location),
         _ => false,
     };

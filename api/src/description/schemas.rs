@@ -35,6 +35,8 @@ fn pages(components: ComponentsBuilder) -> ComponentsBuilder {
         }
         Content::Json(_)
         | Content::JsonOrLines(..)
+        | Content::Document(_)
+        | Content::AnyLines
         | Content::AnyJson
         | Content::AnyValue
         | Content::Text
@@ -208,6 +210,16 @@ fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<plan::PlanLimits>()
         .schema_from::<wire::DeletedPlan>()
         .schema_from::<plan::Plan>()
+        .schema_from::<words::InvoiceState>()
+        .schema_from::<words::InvoiceLineKind>()
+        .schema_from::<wire::Invoice>()
+        .schema_from::<wire::InvoiceCustomer>()
+        .schema_from::<wire::InvoiceLine>()
+        .schema_from::<wire::InvoiceAttempt>()
+        .schema_from::<wire::TenantBilling>()
+        .schema_from::<body::TenantBillingPut>()
+        .schema_from::<wire::Credit>()
+        .schema_from::<body::CreditCreate>()
         .schema_from::<price::Billing>()
         .schema_from::<price::Included>()
         .schema_from::<price::PriceBookPut>()

@@ -3,9 +3,10 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 28] = [
+const TEXTS: [(&str, &str); 32] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage and its costs"),
+    ("invoice", "Invoices"),
     ("limits", "Limits of your plan and their use"),
     ("concurrency", "Limits of concurrency keys"),
     ("spend_cap", "Spend caps: what tasks may cost in a day or a month"),
@@ -23,6 +24,9 @@ const TEXTS: [(&str, &str); 28] = [
     ("tenant", "For operators: tenants"),
     ("tenant_key", "For operators: API keys of a tenant"),
     ("tenant_user", "For operators: users of a tenant"),
+    ("tenant_invoice", "For operators: invoices of a tenant"),
+    ("tenant_credit", "For operators: credits and refunds of a tenant"),
+    ("usage_event", "For operators: export of usage to a billing provider"),
     ("plan", "For operators: plans"),
     ("price_book", "For operators: price books"),
     ("pool", "For operators: pools of executors and their grants"),

@@ -94,6 +94,8 @@ pub enum AnswerHeader {
     ETag,
     /// Where it is, or what was asked for.
     Location,
+    /// Where to go on.
+    NextCursor,
 }
 
 /// A good answer.
@@ -118,6 +120,10 @@ pub enum Content {
     Page(&'static str),
     /// The same, or raw bytes or events when asked for; events are these and the second.
     Output(&'static str, &'static str),
+    /// One thing; or the same as CSV or PDF.
+    Document(&'static str),
+    /// Lines, each any JSON object.
+    AnyLines,
     /// Any JSON object.
     AnyJson,
     /// Any JSON value.

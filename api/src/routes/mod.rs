@@ -6,6 +6,7 @@ pub mod concurrency;
 pub mod costs;
 pub mod docs;
 pub mod health;
+pub mod invoices;
 pub mod keys;
 pub mod limits;
 pub mod metrics;

@@ -4,8 +4,8 @@
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
 use super::{
-    admin, audit, concurrency, costs, docs, health, keys, limits, metrics, openapi, schedules,
-    sessions, signal, spend_cap, task, usage, users, who_am_i, workflow, workflow_run,
+    admin, audit, concurrency, costs, docs, health, invoices, keys, limits, metrics, openapi,
+    schedules, sessions, signal, spend_cap, task, usage, users, who_am_i, workflow, workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -120,7 +120,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 118] = routes! {
+pub static TABLE: [Endpoint; 131] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -140,6 +140,9 @@ pub static TABLE: [Endpoint; 118] = routes! {
     Get "/v1/tasks/{id}/result" "task.result", Tenant(ReadTasks), None, task::result => handle, DOC;
     Get "/v1/usage" "usage.read", Tenant(ReadUsage), None, usage => handle, DOC;
     Get "/v1/costs" "usage.costs", Tenant(ReadUsage), None, costs => handle, DOC;
+    Get "/v1/invoices" "invoice.list", Tenant(ReadUsage), None, invoices::list => handle, DOC;
+    Get "/v1/invoices/{number}" "invoice.get", Tenant(ReadUsage), None, invoices::get => handle, DOC;
+    Get "/v1/invoices/{number}/lines/{line}/attempts" "invoice.attempts", Tenant(ReadUsage), None, invoices::attempts => handle, DOC;
     Get "/v1/limits" "limits.read", Tenant(ReadUsage), None, limits => handle, DOC;
     Get "/v1/concurrency-limits" "concurrency.list", Tenant(ReadTasks), None, concurrency::list => handle, DOC;
     Get "/v1/concurrency-limits/{key}" "concurrency.get", Tenant(ReadTasks), None, concurrency::get => handle, DOC;
@@ -214,6 +217,16 @@ pub static TABLE: [Endpoint; 118] = routes! {
     Get "/v1/admin/tenants/{id}/users/{login}" "tenant_user.get", Operator(Read), None, admin::tenant_user::get => handle, DOC;
     Put "/v1/admin/tenants/{id}/users/{login}" "tenant_user.put", Operator(Admin), Small, admin::tenant_user::put => handle, DOC;
     Delete "/v1/admin/tenants/{id}/users/{login}" "tenant_user.remove", Operator(Admin), Empty, admin::tenant_user::remove => handle, DOC;
+    Get "/v1/admin/tenants/{id}/billing" "tenant.get_billing", Operator(Read), None, admin::tenant::billing => get, DOC;
+    Put "/v1/admin/tenants/{id}/billing" "tenant.put_billing", Operator(Admin), Small, admin::tenant::billing => put, PUT;
+    Get "/v1/admin/tenants/{id}/invoices" "tenant_invoice.list", Operator(Read), None, admin::invoice::list => handle, DOC;
+    Get "/v1/admin/tenants/{id}/invoices/{number}" "tenant_invoice.get", Operator(Read), None, admin::invoice::get => handle, DOC;
+    Post "/v1/admin/tenants/{id}/invoices/{number}/finalize" "tenant_invoice.finalize", Operator(Admin), Empty, admin::invoice::finalize => handle, DOC;
+    Post "/v1/admin/tenants/{id}/invoices/{number}/pay" "tenant_invoice.pay", Operator(Admin), Empty, admin::invoice::settle => pay, PAY;
+    Post "/v1/admin/tenants/{id}/invoices/{number}/void" "tenant_invoice.void", Operator(Admin), Empty, admin::invoice::settle => void, VOID;
+    Get "/v1/admin/tenants/{id}/credits" "tenant_credit.list", Operator(Read), None, admin::credit::list => handle, DOC;
+    Post "/v1/admin/tenants/{id}/credits" "tenant_credit.create", Operator(Admin), Small, admin::credit::create => handle, DOC;
+    Get "/v1/admin/usage-events" "usage_event.list", Operator(Read), None, admin::usage_events => handle, DOC;
     Get "/v1/admin/plans" "plan.list", Operator(Read), None, admin::plan::list => handle, DOC;
     Get "/v1/admin/plans/{name}" "plan.get", Operator(Read), None, admin::plan::get => handle, DOC;
     Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;

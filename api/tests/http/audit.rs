@@ -9,7 +9,7 @@ use domain::audit::AuditAction;
 use serde_json::{Value, json};
 
 /// Every route that changes something, but submits and cancels, and the action under which the audit tells of it.
-const AUDITED: [(&str, AuditAction); 61] = [
+const AUDITED: [(&str, AuditAction); 66] = [
     ("key.create", AuditAction::KeyCreate),
     ("key.rotate", AuditAction::KeyRotate),
     ("key.revoke", AuditAction::KeyRevoke),
@@ -67,6 +67,11 @@ const AUDITED: [(&str, AuditAction); 61] = [
     ("plan.delete", AuditAction::PlanDelete),
     ("price_book.put", AuditAction::PriceBookPut),
     ("price_book.delete", AuditAction::PriceBookDelete),
+    ("tenant.put_billing", AuditAction::TenantPutBilling),
+    ("tenant_invoice.finalize", AuditAction::InvoiceFinalize),
+    ("tenant_invoice.pay", AuditAction::InvoicePay),
+    ("tenant_invoice.void", AuditAction::InvoiceVoid),
+    ("tenant_credit.create", AuditAction::CreditCreate),
     ("pool.set", AuditAction::PoolSet),
     ("pool.delete", AuditAction::PoolDelete),
     ("pool.pause", AuditAction::PoolPause),
@@ -81,10 +86,12 @@ const OF_NO_ROUTE: [AuditAction; 3] =
     [AuditAction::SessionRefused, AuditAction::SessionReused, AuditAction::TenantPurge];
 
 /// Nouns of the routes that only operators call.
-const OF_OPERATORS: [&str; 8] = [
+const OF_OPERATORS: [&str; 10] = [
     "tenant",
     "tenant_key",
     "tenant_user",
+    "tenant_invoice",
+    "tenant_credit",
     "operator_key",
     "plan",
     "price_book",
@@ -700,6 +707,47 @@ async fn keys_and_users_of_a_tenant(watch: &mut Watch<'_>, own: &str) {
     assert!(!texts.contains(token) && !texts.contains("berth_live_"), "no secret in the audit");
 }
 
+/// How the tenant is billed is stored, a draft becomes final, one invoice is paid and one is void; a credit is made.
+async fn invoices_and_credits(watch: &mut Watch<'_>, own: &str, id: &str) {
+    let (server, operator) = (watch.server, watch.credential);
+    let billing =
+        json!({"zone": "Europe/Berlin", "customer": "cus_1", "address": "Secret street 1"});
+    let put =
+        async || ask(server, operator, "PUT", &format!("{own}/billing"), billing.clone()).await;
+    let row = watch.one(&put().await).await;
+    assert_eq!(row["after"], json!({"zone": "Europe/Berlin", "customer": "cus_1"}));
+    watch.none(&put().await).await;
+    let tenant = id.parse().unwrap();
+    let draft = server.draft(tenant).await;
+    let act = async |number: &str, verb: &str| {
+        let path = format!("{own}/invoices/{number}/{verb}");
+        ask(server, operator, "POST", &path, Value::Null).await
+    };
+    let made = act(&draft, "finalize").await;
+    let row = watch.one(&made).await;
+    let number = made.json()["number"].as_str().unwrap().to_owned();
+    assert_eq!(row["target"], json!({"kind": "invoice", "id": number}));
+    watch.none(&act(&draft, "finalize").await).await;
+    let row = watch.one(&act(&number, "pay").await).await;
+    assert_eq!(
+        (&row["before"], &row["after"]),
+        (&json!({"state": "final"}), &json!({"state": "paid"}))
+    );
+    watch.none(&act(&number, "pay").await).await;
+    watch.none(&act(&number, "void").await).await;
+    let other = server.invoice(tenant).await;
+    let row = watch.one(&act(&other, "void").await).await;
+    assert_eq!(row["after"], json!({"state": "void"}));
+    let credit = json!({"key": "k", "currency": "EUR", "amount": -5, "reason": "outage"});
+    let path = format!("{own}/credits");
+    let row = watch.one(&ask(server, operator, "POST", &path, credit.clone()).await).await;
+    assert_eq!(
+        (&row["target"], &row["after"]["amount"]),
+        (&json!({"kind": "credit", "id": "k"}), &json!(-5))
+    );
+    watch.none(&ask(server, operator, "POST", &path, credit).await).await;
+}
+
 /// The tenant on that plan is changed, stands otherwise and goes.
 async fn a_tenant(watch: &mut Watch<'_>, id: &str) {
     let (server, operator) = (watch.server, watch.credential);
@@ -719,6 +767,7 @@ async fn a_tenant(watch: &mut Watch<'_>, id: &str) {
     watch.none(&put(json!({"plan": "free"})).await).await;
     watch.none(&put(json!({"plan": "none"})).await).await;
     keys_and_users_of_a_tenant(watch, &own).await;
+    invoices_and_credits(watch, &own, id).await;
     for (verb, path, before, after) in [
         ("POST", format!("{own}/suspend"), "active", "suspended"),
         ("POST", format!("{own}/resume"), "suspended", "active"),

@@ -294,6 +294,12 @@ fn body(endpoint: &Endpoint) -> String {
         "pool.pause" => json!({"reason": "for a test"}),
         "plan.put" => serde_json::from_str(PLAN).unwrap(),
         "price_book.put" => serde_json::from_str(PRICE_BOOK).unwrap(),
+        "tenant.put_billing" => {
+            json!({"zone": "Europe/Berlin", "customer": "cus_1", "address": "A\nB"})
+        }
+        "tenant_credit.create" => {
+            json!({"key": "k", "currency": "EUR", "amount": -1, "reason": "outage"})
+        }
         "pool.set" => json!({"private_targets": true, "granted_to": {"everyone": true}}),
         _ => return String::new(),
     };
@@ -355,7 +361,14 @@ fn hold(document: &Document, endpoint: &Endpoint, answer: &Answer) {
         return;
     };
     let content = contents.get(kind).unwrap_or_else(|| panic!("{kind} is not documented: {what}"));
-    if kind.ends_with("json") {
+    if kind == "application/x-ndjson" {
+        let text = String::from_utf8(answer.body.clone()).unwrap();
+        for line in text.lines() {
+            let faults =
+                document.validator(&content["schema"]).faults(&serde_json::from_str(line).unwrap());
+            assert_eq!(faults, None, "{what}");
+        }
+    } else if kind.ends_with("json") {
         let faults = document.validator(&content["schema"]).faults(&answer.json());
         assert_eq!(faults, None, "{what}");
     }

@@ -22,6 +22,7 @@ mod dependencies;
 mod described;
 mod explain;
 mod idempotency;
+mod invoices;
 mod keys;
 mod large_lists;
 mod levers;

@@ -162,6 +162,7 @@ impl Theirs {
             task = made.json()["id"].as_str().unwrap().to_owned();
         }
         has_run(server, tenant, &task).await;
+        server.invoice(tenant).await;
         let once = [("Idempotency-Key", "theirs")];
         let spec = json!({"name": "theirs", "scopes": ["read"]}).to_string();
         let key = server.post_as(&admin, "/v1/keys", &once, spec).await.json();
@@ -211,8 +212,10 @@ fn lists(task: &str) -> Vec<String> {
         matches!(endpoint.access, Access::Tenant(..))
             && endpoint.doc.query.iter().any(|param| param.name == "cursor")
     };
-    let path =
-        |endpoint: &Endpoint| endpoint.path.replace("{id}", task).replace("{name}", "theirs");
+    let path = |endpoint: &Endpoint| {
+        let path = endpoint.path.replace("{id}", task).replace("{name}", "theirs");
+        path.replace("{number}", "2000-02-0001").replace("{line}", "1")
+    };
     TABLE.iter().filter(paged).map(path).collect()
 }
 
@@ -278,6 +281,8 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "pool.pause" => r#"{"reason":"r"}"#,
         "plan.put" => PLAN,
         "price_book.put" => PRICE_BOOK,
+        "tenant_credit.create" => r#"{"key":"k","currency":"EUR","amount":-1,"reason":"r"}"#,
+        "tenant.put_billing" => r#"{"zone":"Europe/Berlin"}"#,
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
         "spend_cap.put" => SPEND_CAP,
@@ -362,6 +367,7 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
         let things = operators_things(&server, endpoint.path).await;
         let target = |thing: &str| {
             let path = endpoint.path.replace("{id}", thing).replace("{name}", thing);
+            let path = path.replace("{number}", "2000-02-0001");
             path.replace("{key_id}", "abcdefghij23").replace("{login}", "eve@example.com")
         };
         let tenants = askers.iter().map(|asker| asker.credential.as_str());
@@ -556,6 +562,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
     let theirs = Theirs::make(&server).await;
     let task = server.noop().await;
     has_run(&server, server.tenant, &task).await;
+    server.invoice(server.tenant).await;
     let before = fingerprint(&server).await;
     for list in lists(&task) {
         let with = |cursor: &str| format!("{list}?limit=1&cursor={cursor}");
@@ -565,7 +572,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
             assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{list}");
         }
     }
-    assert_eq!(theirs.cursors.len(), 11);
+    assert_eq!(theirs.cursors.len(), 12);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);
@@ -574,6 +581,12 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
     assert_ne!(own.json()["id"], json!(theirs.key));
     let listed = server.get_as(&theirs.admin, "/v1/keys").await.json();
     assert!(listed["data"].as_array().unwrap().iter().all(|key| key["id"] != own.json()["id"]));
+}
+
+/// What operators store of a tenant's money.
+fn of_money(tenant: &str) -> [(&'static str, String, serde_json::Value); 2] {
+    let credit = json!({"key": "k", "currency": "EUR", "amount": -1, "reason": "r"});
+    [("POST", format!("{tenant}/credits"), credit), ("PUT", format!("{tenant}/billing"), json!({}))]
 }
 
 #[tokio::test]
@@ -590,6 +603,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let password = json!({"old_password": "x", "password": crate::users::PASSWORD});
     let tenant = format!("/v1/admin/tenants/{}", server.tenant);
     let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
+    let of_money = of_money(&tenant).map(|(verb, path, body)| (platform, verb, path, body));
     let targets = [
         (own, "POST", "/v1/tasks".to_owned(), json!({"run": {"noop": {}}})),
         (own, "PATCH", task.clone(), json!({"priority": 1})),
@@ -629,7 +643,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
         (platform, "PUT", "/v1/admin/pools/own".to_owned(), json!({"private_targets": true})),
     ];
-    for (key, verb, path, body) in targets {
+    for (key, verb, path, body) in targets.into_iter().chain(of_money) {
         for field in [
             "tenant_id",
             "tenant",

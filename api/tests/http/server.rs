@@ -218,6 +218,17 @@ impl Server {
             true => path.replace("{login}", &self.user_id().await),
             false => path,
         };
+        let path = match path.contains("{number}") {
+            true => {
+                let draft = path.ends_with("/finalize");
+                let number = match draft {
+                    true => self.draft(self.tenant).await,
+                    false => self.invoice(self.tenant).await,
+                };
+                path.replace("{number}", &number).replace("{line}", "1")
+            }
+            false => path,
+        };
         if !path.contains("{id}") {
             return path;
         }
@@ -245,6 +256,55 @@ impl Server {
             other => panic!("nothing is known of {other}: a new route needs its own thing here"),
         };
         path.replace("{id}", &id)
+    }
+
+    /// The number of a final invoice of the present days, of which each attempt of the tier `basic` is in the first line.
+    pub async fn invoice(&self, tenant: TenantId) -> String {
+        self.priced(tenant).await;
+        let line = |line: u32, kind: &str, tier: &str| {
+            format!(
+                r#"{{"line":{line},"kind":"{kind}","description":"{kind}","tier":{tier},"quantity":2,"amount":1000000}}"#
+            )
+        };
+        let lines = [line(1, "attempts", "\"basic\""), line(2, "tasks", "null")].join(",");
+        let sql = format!(
+            "with next as (select coalesce(max(sequence), 0) + 1 as n from invoice where tenant_id = '{0}'),
+                made as (select n, ('2000-01-01'::date + n * interval '1 month')::date as month from next)
+            insert into invoice (tenant_id, number, sequence, month, currency, zone, starts_at, ends_at, total, document)
+            select '{0}', to_char(month, 'YYYY-MM-') || to_char(n, 'fm0000'), n, month, 'EUR', 'UTC', now() - interval '1 day',
+                now() + interval '1 day', 2000000, '{{\"seller\":\"Berth\",\"customer\":{{\"name\":\"first\",\"address\":\"A\"}},\"lines\":[{lines}]}}'
+            from made returning number",
+            tenant.uuid()
+        );
+        self.db.sql(&sql).await.unwrap().lines().next().unwrap().to_owned()
+    }
+
+    /// The name of a draft whose month is over and counted.
+    pub async fn draft(&self, tenant: TenantId) -> String {
+        self.priced(tenant).await;
+        let sql = format!(
+            "update event_cursor set seq = -1, at = now() where consumer = 'usage';
+            insert into tenant_billing (tenant_id, month, starts_at, ends_at) values ('{0}', '2020-01-01', '2020-01-01Z', '2020-02-01Z')
+                on conflict (tenant_id) do update set month = '2020-01-01', starts_at = '2020-01-01Z', ends_at = '2020-02-01Z';
+            insert into usage_rollup values ('{0}', 'tier', '2020-01-15Z', '', 'basic', false, 'billed', 1, 1, 1, 60000, 1, 2, 3, 4, 5, 1000000, 0)
+                on conflict do nothing",
+            tenant.uuid()
+        );
+        self.db.sql(&sql).await.unwrap();
+        "2020-01-EUR".to_owned()
+    }
+
+    /// The tenant's plan has always had prices.
+    async fn priced(&self, tenant: TenantId) {
+        let book = crate::matrix::PRICE_BOOK;
+        let sql = format!(
+            "insert into price_book (name, document) values ('billed', '{book}') on conflict do nothing;
+            insert into plan_billing (plan, since, billing) values ('default', '2000-01-01', '{{\"price_book\": \"billed\"}}') on conflict do nothing;
+            delete from plan_billing where plan = 'default' and since > '2000-01-01';
+            insert into tenant_plan (tenant_id, since, plan) values ('{}', '2000-01-01', 'default') on conflict do nothing",
+            tenant.uuid()
+        );
+        self.db.sql(&sql).await.unwrap();
     }
 
     /// The id of a task that has ended in this state, with what it returned.

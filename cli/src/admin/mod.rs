@@ -4,7 +4,9 @@
 //! `audit verify`, which takes nobody's word.
 
 mod audit_verify;
+mod credit;
 mod executor_list;
+mod invoice;
 mod key_create;
 mod key_list;
 mod key_revoke;
@@ -34,7 +36,12 @@ mod who_am_i;
 pub(crate) use local::database;
 
 pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
+pub use credit::{CreditCreateArguments, create as credit_create, list as credit_list};
 pub use executor_list::{ExecutorListArguments, run as executor_list};
+pub use invoice::{
+    BillingSetArguments, InvoiceMoveArguments, billing, list as invoice_list, set_billing,
+    settle as invoice_settle,
+};
 pub use key_create::{KeyCreateArguments, run as key_create};
 pub use key_list::{KeyListArguments, run as key_list};
 pub use key_revoke::{KeyRevokeArguments, run as key_revoke};

@@ -1,8 +1,9 @@
 //! What can be typed after `berth admin`.
 
 use crate::admin::{
-    self, AuditVerifyArguments, ExecutorListArguments, KeyCreateArguments, KeyListArguments,
-    KeyRevokeArguments, KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
+    self, AuditVerifyArguments, BillingSetArguments, CreditCreateArguments, ExecutorListArguments,
+    InvoiceMoveArguments, KeyCreateArguments, KeyListArguments, KeyRevokeArguments,
+    KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
     OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolArguments,
     PoolPauseArguments, PoolSetArguments, PriceBookArguments, PriceBookPutArguments,
     ResumeAfterRestoreArguments, TenantArguments, TenantCreateArguments, TenantDeleteArguments,
@@ -50,6 +51,18 @@ pub enum AdminCommand {
         after_help = "Examples:\n  berth admin price-book put eur eur.yaml\n  berth admin plan set team --price-book eur"
     )]
     PriceBook(PriceBookCommand),
+    /// Invoices of a tenant, and how it is billed.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth admin invoice list acme\n  berth admin invoice pay acme 2030-01-0007"
+    )]
+    Invoice(AdminInvoiceCommand),
+    /// Credits and refunds of a tenant.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  berth admin credit create acme outage-7 --amount -5000000 --currency EUR --reason 'Outage of May 7'"
+    )]
+    Credit(CreditCommand),
     /// API keys.
     #[command(
         subcommand,
@@ -151,6 +164,38 @@ pub enum PriceBookCommand {
     /// Delete a price book that no plan has named.
     #[command(after_help = "Example:\n  berth admin price-book delete eur")]
     Delete(PriceBookArguments),
+}
+
+/// Commands for invoices of a tenant.
+#[derive(Debug, Subcommand)]
+pub enum AdminInvoiceCommand {
+    /// List the invoices of a tenant, newest first. The present month is a draft.
+    #[command(after_help = "Example:\n  berth admin invoice list acme")]
+    List(TenantArguments),
+    /// Make a draft final whose month is over. The scheduler does this by itself.
+    #[command(after_help = "Example:\n  berth admin invoice finalize acme 2030-01-EUR")]
+    Finalize(InvoiceMoveArguments),
+    /// Say that an invoice was paid.
+    #[command(after_help = "Example:\n  berth admin invoice pay acme 2030-01-0007")]
+    Pay(InvoiceMoveArguments),
+    /// Make an invoice void. It keeps its number.
+    #[command(after_help = "Example:\n  berth admin invoice void acme 2030-01-0007")]
+    Void(InvoiceMoveArguments),
+    /// Show how a tenant is billed.
+    #[command(after_help = "Example:\n  berth admin invoice billing acme")]
+    Billing(TenantArguments),
+    /// Set how a tenant is billed.
+    SetBilling(BillingSetArguments),
+}
+
+/// Commands for credits.
+#[derive(Debug, Subcommand)]
+pub enum CreditCommand {
+    /// List the credits and refunds of a tenant, newest first.
+    #[command(after_help = "Example:\n  berth admin credit list acme")]
+    List(TenantArguments),
+    /// Make a credit or a refund. No final invoice changes.
+    Create(CreditCreateArguments),
 }
 
 /// Commands for API keys.

@@ -2,9 +2,9 @@
 
 use crate::customer::{
     CapArguments, CapSetArguments, ConcurrencyKeyArguments, ConcurrencyListArguments,
-    ConcurrencySetArguments, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
-    ProfileUseArguments, UsersInviteArguments, UsersPutArguments, UsersRemoveArguments,
-    UsersRoleArguments, schedule, workflow,
+    ConcurrencySetArguments, InvoiceArguments, InvoiceDownloadArguments, KeysCreateArguments,
+    KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments, UsersInviteArguments,
+    UsersPutArguments, UsersRemoveArguments, UsersRoleArguments, schedule, workflow,
 };
 use clap::Subcommand;
 
@@ -37,6 +37,19 @@ pub enum CapCommand {
     /// Delete a spend cap.
     #[command(after_help = "Example:\n  berth cap delete all")]
     Delete(CapArguments),
+}
+
+/// Commands for invoices.
+#[derive(Debug, Subcommand)]
+pub enum InvoiceCommand {
+    /// List all invoices, newest first. The present month is a draft.
+    #[command(after_help = "Example:\n  berth invoice list")]
+    List,
+    /// Show an invoice with its lines.
+    #[command(after_help = "Example:\n  berth invoice get 2030-01-0007")]
+    Get(InvoiceArguments),
+    /// Write an invoice to a file, as PDF or CSV.
+    Download(InvoiceDownloadArguments),
 }
 
 /// Commands for schedules.

@@ -25,12 +25,13 @@ use crate::up::UpArguments;
 use clap::{Parser, Subcommand};
 
 pub use admin::{
-    AdminArguments, AdminCommand, AuditCommand, ExecutorCommand, KeyCommand, OperatorKeyCommand,
-    PlanCommand, PoolCommand, PriceBookCommand, TenantCommand, UserCommand,
+    AdminArguments, AdminCommand, AdminInvoiceCommand, AuditCommand, CreditCommand,
+    ExecutorCommand, KeyCommand, OperatorKeyCommand, PlanCommand, PoolCommand, PriceBookCommand,
+    TenantCommand, UserCommand,
 };
 pub use customer::{
-    CapCommand, ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand,
-    WorkflowCommand,
+    CapCommand, ConcurrencyCommand, InvoiceCommand, KeysCommand, ProfileCommand, ScheduleCommand,
+    UsersCommand, WorkflowCommand,
 };
 
 const EXIT_CODES: &str = "\
@@ -148,6 +149,12 @@ pub enum Command {
     /// Spend caps: what tasks may cost in a day or a month.
     #[command(subcommand, after_help = "Examples:\n  berth cap set all 250\n  berth cap list")]
     Cap(CapCommand),
+    /// Invoices: one a month and currency.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth invoice list\n  berth invoice download 2030-01-0007"
+    )]
+    Invoice(InvoiceCommand),
     /// Show usage by day and tier.
     Usage(UsageArguments),
     /// Show the limits of the plan and their use.

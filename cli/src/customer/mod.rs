@@ -18,6 +18,7 @@ mod failure;
 mod follow;
 mod get;
 mod input;
+mod invoice;
 mod keys;
 mod lever;
 mod limits;
@@ -73,6 +74,11 @@ pub use decide::{ApproveArguments, RejectArguments, approve, reject};
 pub use explain::{ExplainArguments, run as explain};
 pub(crate) use failure::operator_failure;
 pub use get::{GetArguments, run as get};
+pub use invoice::{
+    InvoiceArguments, InvoiceDownloadArguments, download as invoice_download, get as invoice_get,
+    list as invoice_list,
+};
+pub(crate) use invoice::{details as invoice_details, table as invoice_table};
 pub use keys::{
     COLUMNS as KEY_COLUMNS, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
     create as keys_create, list as keys_list, revoke as keys_revoke, rotate as keys_rotate,

@@ -9,6 +9,7 @@ mod concurrency;
 mod explain;
 mod follow;
 mod get;
+mod invoices;
 mod keys;
 mod lever;
 mod limits;

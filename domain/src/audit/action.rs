@@ -180,6 +180,21 @@ pub enum AuditAction {
     /// A price book was deleted.
     #[strum(serialize = "price_book.delete")]
     PriceBookDelete,
+    /// How a tenant is billed was stored.
+    #[strum(serialize = "tenant.put_billing")]
+    TenantPutBilling,
+    /// A month's invoice was made final.
+    #[strum(serialize = "invoice.finalize")]
+    InvoiceFinalize,
+    /// An invoice was paid.
+    #[strum(serialize = "invoice.pay")]
+    InvoicePay,
+    /// An invoice was made void.
+    #[strum(serialize = "invoice.void")]
+    InvoiceVoid,
+    /// A credit or refund was made.
+    #[strum(serialize = "credit.create")]
+    CreditCreate,
     /// A pool was stored.
     #[strum(serialize = "pool.set")]
     PoolSet,
@@ -242,6 +257,7 @@ impl AuditAction {
             Self::SessionSignUp
             | Self::TenantCreate
             | Self::TenantPut
+            | Self::TenantPutBilling
             | Self::TenantChange
             | Self::TenantSuspend
             | Self::TenantResume
@@ -253,6 +269,8 @@ impl AuditAction {
             Self::InstallationResume => TargetKind::Installation,
             Self::PlanPut | Self::PlanDelete => TargetKind::Plan,
             Self::PriceBookPut | Self::PriceBookDelete => TargetKind::PriceBook,
+            Self::InvoiceFinalize | Self::InvoicePay | Self::InvoiceVoid => TargetKind::Invoice,
+            Self::CreditCreate => TargetKind::Credit,
             Self::PoolSet | Self::PoolDelete | Self::PoolPause | Self::PoolResume => {
                 TargetKind::Pool
             }
@@ -314,6 +332,10 @@ pub enum TargetKind {
     Plan,
     /// A price book.
     PriceBook,
+    /// An invoice.
+    Invoice,
+    /// A credit or refund.
+    Credit,
     /// A pool.
     Pool,
 }
@@ -337,6 +359,7 @@ mod tests {
         workflow.put workflow.delete workflow_run.start workflow_run.cancel signal.send concurrency.put concurrency.delete spend_cap.put spend_cap.delete schedule.put schedule.delete schedule.pause schedule.resume \
         schedule.trigger schedule.backfill tenant.create tenant.put tenant.change tenant.suspend tenant.resume tenant.delete \
         tenant.purge operator_key.create operator_key.rotate operator_key.revoke installation.resume plan.put plan.delete price_book.put price_book.delete \
+        tenant.put_billing invoice.finalize invoice.pay invoice.void credit.create \
         pool.set pool.delete pool.pause pool.resume";
 
     #[test]

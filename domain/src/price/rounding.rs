@@ -20,9 +20,38 @@ pub(super) fn share(amount: Micros, part: u64, whole: u64) -> Micros {
     half_even(amount * u128::from(part.min(whole)), u128::from(whole.max(1)))
 }
 
+impl Micros {
+    /// Rounded half to even to the smallest unit of a currency with as many `digits` after the point.
+    #[must_use]
+    pub fn rounded(self, digits: u16) -> Self {
+        let unit = 10_u128.pow(u32::from(6_u16.saturating_sub(digits)));
+        let units = half_even(self.0.unsigned_abs().into(), unit);
+        let rounded = units.0.saturating_mul(i64::try_from(unit).unwrap_or(i64::MAX));
+        Self(if self.0 < 0 { -rounded } else { rounded })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_are_rounded_half_to_even_to_the_currencys_smallest_unit() {
+        for (micros, digits, rounded) in [
+            (5_000, 2, 0),
+            (5_001, 2, 10_000),
+            (15_000, 2, 20_000),
+            (-15_000, 2, -20_000),
+            (-5_000, 2, 0),
+            (1_500_000, 0, 2_000_000),
+            (2_500_000, 0, 2_000_000),
+            (1_500, 3, 2_000),
+            (123, 6, 123),
+            (123, 9, 123),
+        ] {
+            assert_eq!(Micros(micros).rounded(digits), Micros(rounded), "{micros} {digits}");
+        }
+    }
 
     #[test]
     fn halves_go_to_the_even_neighbour() {

@@ -2,6 +2,7 @@
 
 mod apply;
 mod costs;
+mod invoices;
 mod workflows;
 
 use anyhow::Context;

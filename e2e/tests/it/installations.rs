@@ -250,7 +250,7 @@ async fn an_installation_is_restored_in_another_cluster_and_fires_nothing_unaske
         "{shown}"
     );
     let found = new.berth(&["doctor", "--output", "json"]).await.unwrap_err().to_string();
-    assert!(found.contains("1 of 38 checks failed"), "{found}");
+    assert!(found.contains("1 of 39 checks failed"), "{found}");
     assert_eq!(new.fires().await?, fires, "nothing has fired");
     cluster.berth(&["admin", "resume-after-restore", "--confirm"]).await?;
     let fire = || async { new.fires().await.is_ok_and(|now| now > fires) };

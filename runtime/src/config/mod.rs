@@ -6,6 +6,7 @@
 
 mod api;
 mod auth;
+mod billing;
 mod bus;
 mod checks;
 mod database;
@@ -26,6 +27,7 @@ mod values;
 
 pub use api::ApiConfig;
 pub use auth::{AuthConfig, JwtKeys};
+pub use billing::BillingConfig;
 pub use bus::{BusConfig, BusKind, QueueType};
 pub use database::{DatabaseConfig, ServiceRole};
 pub use environment::{process as variables, variable};

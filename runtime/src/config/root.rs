@@ -5,8 +5,8 @@
 
 use super::checks::Checks;
 use super::{
-    ApiConfig, AuthConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig, RedisConfig,
-    ResourceManagerConfig, SchedulerConfig, SchedulesConfig, TelemetryConfig,
+    ApiConfig, AuthConfig, BillingConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig,
+    RedisConfig, ResourceManagerConfig, SchedulerConfig, SchedulesConfig, TelemetryConfig,
 };
 use serde::Deserialize;
 
@@ -25,6 +25,8 @@ pub struct Config {
     pub auth: AuthConfig,
     /// What a task may ask for.
     pub limits: LimitsConfig,
+    /// Who sends invoices.
+    pub billing: BillingConfig,
     /// When tasks go.
     pub scheduler: SchedulerConfig,
     /// When schedules fire.
@@ -56,6 +58,7 @@ pub(super) struct Sections {
     api: ApiConfig,
     auth: AuthConfig,
     limits: LimitsConfig,
+    billing: BillingConfig,
     scheduler: SchedulerConfig,
     schedules: SchedulesConfig,
     resource_manager: ResourceManagerConfig,
@@ -71,6 +74,7 @@ impl Sections {
         self.api.check(checks);
         self.auth.check(checks);
         self.limits.check(checks);
+        self.billing.check(checks);
         self.scheduler.check(checks);
         self.schedules.check(checks);
         self.resource_manager.check(checks);
@@ -92,6 +96,7 @@ impl Sections {
             api: self.api,
             auth: self.auth,
             limits: self.limits,
+            billing: self.billing,
             scheduler: self.scheduler,
             schedules: self.schedules,
             resource_manager: self.resource_manager,

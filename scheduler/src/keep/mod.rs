@@ -1,10 +1,12 @@
 //! Housekeeping: creates partitions, drops old ones, deletes expired idempotency rows, sessions, keys and consumers of events, and
 //! cancels tasks of deleted pools.
 
+mod invoices;
 mod seal;
 mod usage;
 
 use crate::metrics::{MOVED, STRAYS};
+pub(crate) use invoices::InvoiceTick;
 use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;

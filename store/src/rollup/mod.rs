@@ -7,7 +7,6 @@
 //! What was there before the first count is read day by day. Then `seq` is the day that comes next, counted from 1970 and from 1, and
 //! `txid` the transaction before which it was written; -1 stands for all.
 
-mod history;
 mod read;
 mod write;
 

@@ -1,12 +1,12 @@
 //! Reads attempts and adds them up, as they come.
 
-use super::history::Known;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::price_history::{KnownPrices, reserved_cost};
 use crate::statement::{named, patient};
 use crate::task::spec::labels;
 use domain::id::{ScheduleId, TenantId};
-use domain::price::{EndedAttempt, Micros, ReservedCost, Rollup, Use};
+use domain::price::{EndedAttempt, Rollup, Use};
 use domain::resources::Resources;
 use domain::time::Timestamp;
 use futures::TryStreamExt;
@@ -70,7 +70,9 @@ pub(super) async fn rollup(
         if span.txid_from.is_none() { "on" } else { "off" }
     );
     named("rollup.plan", query.fetch_one(&mut *tx)).await?;
-    let mut known = Known::read(db).await?;
+    // The rows come on a connection of their own.
+    let mut side = named("begin", db.pool().begin()).await?;
+    let mut known = KnownPrices::read(&mut side).await?;
     let mut read = Read { attempts: 0, rows: Rollup::default() };
     let query = sqlx::query_as!(
         Row,
@@ -95,7 +97,8 @@ pub(super) async fn rollup(
     let counted = async {
         let mut chunks = query.fetch(tx).try_chunks(CHUNK);
         while let Some(chunk) = chunks.try_next().await.map_err(|error| error.1)? {
-            if let Err(error) = known.know(chunk.iter().map(|row| TenantId(row.tenant_id))).await {
+            let tenants = chunk.iter().map(|row| TenantId(row.tenant_id));
+            if let Err(error) = known.know(&mut side, tenants).await {
                 return Ok(Some(error));
             }
             read.attempts += chunk.len();
@@ -133,10 +136,6 @@ fn attempt(row: Row) -> EndedAttempt {
         schedule: row.schedule_id.map(|id| ScheduleId(id).to_string()),
         workflow: row.workflow,
         labels: labels(row.labels.as_deref()),
-        reserved: row.cost.map(|cost| ReservedCost {
-            book: row.price_book.and_then(|name| name.parse().ok()),
-            attempt: Micros(cost),
-            task: Micros(row.task_cost.unwrap_or(0)),
-        }),
+        reserved: reserved_cost(row.cost, row.task_cost, row.price_book),
     }
 }

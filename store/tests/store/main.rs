@@ -21,6 +21,7 @@ mod filled;
 mod grants;
 mod held_retries;
 mod installation;
+mod invoices;
 mod keys;
 mod leadership;
 mod levers;

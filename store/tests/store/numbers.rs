@@ -13,7 +13,7 @@ const BEYOND: i64 = (1 << 31) + 5;
 /// What may be narrower, because something else bounds it: sizes and figures of a plan, which are checked; what one task or one
 /// attempt can have; codes; what the operating system bounds (a process id); and what goes up once a second at
 /// most for one row.
-const BOUNDED: [&str; 51] = [
+const BOUNDED: [&str; 52] = [
     "attempt",
     "backend",
     "backlog",
@@ -55,6 +55,7 @@ const BOUNDED: [&str; 51] = [
     "running_tasks",
     "schedules",
     "seq",
+    "sequence",
     "shard",
     "share",
     "signal",

@@ -138,6 +138,9 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         true if path.components().any(|part| part.as_os_str() == "audit") => {
             vec!["berth_api", "berth_submit", "berth_admin"]
         }
+        true if path.starts_with("invoice") || path.ends_with("price_history.rs") => {
+            vec!["berth_api", "berth_scheduler", "berth_admin"]
+        }
         true if path.components().any(|part| part.as_os_str() == "explain") => vec!["berth_api"],
         true if path.components().any(|part| part.as_os_str() == "gate") => vec!["berth_scheduler"],
         true if path.components().any(|part| part.as_os_str() == "workflow") => {

@@ -16,7 +16,7 @@ use store::task::transition;
 use testkit::poll;
 
 /// Counts until all is counted that has committed; how many attempts. Whoever has a transaction open in this Postgres is waited for.
-async fn count(world: &World) -> usize {
+pub async fn count(world: &World) -> usize {
     let written = world.number("select pg_current_xact_id()::text::bigint").await;
     let all = AtomicUsize::new(0);
     let caught_up = async || {
@@ -54,7 +54,7 @@ async fn wrong(world: &World) -> u64 {
 }
 
 /// Attempts of every kind, `many` of them, that ended in the last `hours`.
-fn random_attempts(tenant: TenantId, many: usize, (hours, seed): (u32, f64)) -> String {
+pub fn random_attempts(tenant: TenantId, many: usize, (hours, seed): (u32, f64)) -> String {
     format!(
         "select setseed({seed});
         insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,

@@ -18,7 +18,7 @@ fn name(text: &str) -> PlanName {
 }
 
 /// What bills are made of stays.
-const BILLED: [&str; 2] = ["tenant_plan", "usage_rollup"];
+const BILLED: [&str; 5] = ["tenant_plan", "usage_rollup", "tenant_billing", "invoice", "credit"];
 
 /// What a purge keeps, and nothing else: the audit outlives what it tells of (docs/audit.md).
 const KEPT: [&str; 3] = ["audit", "audit_seal", "audit_head"];

@@ -1,6 +1,8 @@
 //! `/v1/admin/…`: the platform's own operators.
 
+pub mod credit;
 pub mod executor;
+pub mod invoice;
 mod named;
 pub mod operator;
 pub mod operator_key;
@@ -11,3 +13,4 @@ pub mod restore;
 pub mod tenant;
 pub mod tenant_key;
 pub mod tenant_user;
+pub mod usage_events;

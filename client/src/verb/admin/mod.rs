@@ -1,6 +1,7 @@
 //! `/v1/admin/…`: what operators do, with an operator key. One file per noun.
 
 mod executors;
+mod invoices;
 mod operator_keys;
 mod plans;
 mod pools;

@@ -66,6 +66,16 @@ pub(in crate::routes::admin) async fn scope_of(
     Ok(call.operator.scope_of(id).acting(call.by()))
 }
 
+/// The tenant named in the path, for a route about what it owes. A deleted one owes still.
+pub(in crate::routes::admin) async fn billed_tenant(
+    call: &OperatorCall,
+) -> Result<TenantId, Problem> {
+    let named = call.request.match_info().get("id").unwrap_or_default();
+    let id = id_of(call).await.map_err(|problem| problem.called(named))?;
+    let tenant = store::tenant::get(&call.state.admin, id).await?;
+    tenant.map(|tenant| tenant.id).ok_or_else(|| unknown().called(named))
+}
+
 pub(super) fn unknown() -> Problem {
     Problem::no_such("tenant")
 }

@@ -1,0 +1,99 @@
+//! Reads what price books, plans and tenants were.
+
+use crate::StoreError;
+use crate::plan;
+use crate::price_book;
+use crate::statement::named;
+use domain::id::TenantId;
+use domain::price::{Currency, Micros, PriceHistory, ReservedCost, Use};
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+use std::collections::HashSet;
+
+/// What prices were; of tenants those that were asked for.
+pub(crate) struct KnownPrices {
+    pub(crate) history: PriceHistory,
+    tenants: HashSet<TenantId>,
+}
+
+/// What an attempt costs, in a currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AttemptCost {
+    pub(crate) currency: Currency,
+    pub(crate) attempt: Micros,
+    /// What its task costs, which its first attempt bears.
+    pub(crate) task: Micros,
+}
+
+/// The columns of an attempt that say what it costs by its task's reservation.
+pub(crate) fn reserved_cost(
+    cost: Option<i64>,
+    task_cost: Option<i64>,
+    price_book: Option<String>,
+) -> Option<ReservedCost> {
+    cost.map(|cost| ReservedCost {
+        book: price_book.and_then(|name| name.parse().ok()),
+        attempt: Micros(cost),
+        task: Micros(task_cost.unwrap_or(0)),
+    })
+}
+
+impl KnownPrices {
+    /// All price books, and how plans were billed: both are few.
+    pub(crate) async fn read(tx: &mut PgConnection) -> Result<Self, StoreError> {
+        let mut history = PriceHistory::default();
+        let query = sqlx::query!(r#"select name, document::text as "document!" from price_book"#);
+        for row in named("price_history.price_books", query.fetch_all(&mut *tx)).await? {
+            let book = price_book::book_of(&row.document)?;
+            history.book(price_book::name_of(row.name)?, book);
+        }
+        let query = sqlx::query!("select plan, since, billing::text from plan_billing");
+        for row in named("price_history.plans", query.fetch_all(tx)).await? {
+            let billing = row.billing.as_deref().map(price_book::billing_of).transpose()?;
+            history.plan(plan::name_of(row.plan)?, row.since, billing);
+        }
+        Ok(Self { history, tenants: HashSet::new() })
+    }
+
+    /// Reads which plans these tenants were on, unless that is known.
+    pub(crate) async fn know(
+        &mut self,
+        tx: &mut PgConnection,
+        tenants: impl Iterator<Item = TenantId>,
+    ) -> Result<(), StoreError> {
+        let new: HashSet<_> = tenants.filter(|tenant| !self.tenants.contains(tenant)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<_> = new.iter().map(|tenant| tenant.uuid()).collect();
+        let query = sqlx::query!(
+            r#"select p.tenant_id as "tenant_id!", p.since as "since!", p.plan as "plan!"
+                from unnest($1::uuid[]) as i(id)
+                cross join lateral (select t.tenant_id, t.since, t.plan from tenant_plan t where t.tenant_id = i.id) p"#,
+            &ids
+        );
+        for row in named("price_history.tenants", query.fetch_all(tx)).await? {
+            self.history.tenant(TenantId(row.tenant_id), row.since, plan::name_of(row.plan)?);
+        }
+        self.tenants.extend(new);
+        Ok(())
+    }
+
+    /// What an attempt of a known tenant costs; `None`: no prices held when it was placed, or its task was accepted.
+    pub(crate) fn cost(
+        &self,
+        (tenant, placed_at): (TenantId, Timestamp),
+        used: &Use,
+        number: u32,
+        reserved: Option<ReservedCost>,
+    ) -> Option<AttemptCost> {
+        if let Some(ReservedCost { book, attempt, task }) = reserved {
+            let currency = self.history.named(&book?)?.currency;
+            return Some(AttemptCost { currency, attempt, task });
+        }
+        let (book, prices) = self.history.prices(tenant, placed_at)?;
+        let currency = self.history.named(book)?.currency;
+        let (attempt, task) = (prices.cost(used), prices.task_cost(number));
+        Some(AttemptCost { currency, attempt, task })
+    }
+}

@@ -1,0 +1,204 @@
+//! What was used, attempt by attempt, for a billing provider: each once, in an order that a reader can go on in.
+//!
+//! The order is that of the transactions that wrote the attempts, and it ends where the roll-up has counted: before the oldest transaction
+//! that is open. So nothing appears behind a place that was read, however late it commits. Attempts of releases without prices are not in it.
+
+use crate::StoreError;
+use crate::connect::AdminDb;
+use crate::price_history::{KnownPrices, reserved_cost};
+use crate::statement::{named, patient};
+use domain::id::{TaskId, TenantId};
+use domain::price::{Currency, Micros, Use};
+use domain::resources::{Resources, Tier};
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+/// Transactions that are read at first, and by how many times more where they have too few attempts.
+const FIRST_SPAN: i64 = 10_000;
+const GROWTH: i64 = 8;
+
+/// A place in the order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UsagePosition {
+    /// The transaction that wrote it.
+    pub txid: i64,
+    /// The task.
+    pub task: Uuid,
+    /// The attempt's number; 0: before all of them.
+    pub attempt: i32,
+}
+
+/// What an attempt used and costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageEvent {
+    /// Whose.
+    pub tenant: TenantId,
+    /// The tenant's name at a billing provider.
+    pub customer: Option<String>,
+    /// Its task.
+    pub task: TaskId,
+    /// Its number, from 1.
+    pub attempt: u32,
+    /// When it was placed.
+    pub placed_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// The tier of its task; `None`: it gave resources.
+    pub tier: Option<Tier>,
+    /// What it held.
+    pub resources: Resources,
+    /// How long it is billed for, ms.
+    pub usage_ms: i64,
+    /// Of what it costs; `None`: no prices held.
+    pub currency: Option<Currency>,
+    /// What it costs.
+    pub attempt_cost: Micros,
+    /// What its task costs, with the first attempt.
+    pub task_cost: Micros,
+}
+
+struct EventRow {
+    tenant_id: Uuid,
+    customer: Option<String>,
+    task_id: Uuid,
+    attempt: i32,
+    txid: i64,
+    tier: Option<String>,
+    cpu_millis: i32,
+    memory_mib: i32,
+    disk_mib: i32,
+    iops: i32,
+    ports: i32,
+    placed_at: Timestamp,
+    ended_at: Timestamp,
+    usage_ms: i64,
+    tolerance_ms: i64,
+    flexible: bool,
+    charged: bool,
+    cost: Option<i64>,
+    task_cost: Option<i64>,
+    price_book: Option<String>,
+}
+
+/// Attempts after `after` that are charged, or whose task is, at most `limit`; and where to go on. `None`: the place is of another
+/// database's order, as after a restore.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn read(
+    db: &AdminDb,
+    after: UsagePosition,
+    limit: usize,
+) -> Result<Option<(Vec<UsageEvent>, UsagePosition)>, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let Some(counted) = prepare(&mut tx).await? else {
+        return Ok(Some((Vec::new(), after)));
+    };
+    if after.txid > counted {
+        return Ok(None);
+    }
+    let mut prices = KnownPrices::read(&mut tx).await?;
+    let (mut events, mut place, mut span) = (Vec::new(), after, FIRST_SPAN);
+    while place.txid < counted && events.len() < limit {
+        let until = place.txid.saturating_add(span).min(counted);
+        let wanted = limit - events.len();
+        let rows = rows(&mut tx, place, until, wanted).await?;
+        let is_full = rows.len() == wanted;
+        prices.know(&mut tx, rows.iter().map(|row| TenantId(row.tenant_id))).await?;
+        for row in rows {
+            place = UsagePosition { txid: row.txid, task: row.task_id, attempt: row.attempt };
+            let (charged, event) = (row.charged, event(&prices, row));
+            // A first attempt that is not charged bears what its task costs.
+            if charged || event.task_cost != Micros(0) {
+                events.push(event);
+            }
+        }
+        if !is_full {
+            place = UsagePosition { txid: until, ..UsagePosition::default() };
+            span = span.saturating_mul(GROWTH);
+        }
+    }
+    Ok(Some((events, place)))
+}
+
+/// Before which transaction all is counted; `None` while that of an earlier release is.
+async fn prepare(tx: &mut PgConnection) -> Result<Option<i64>, StoreError> {
+    // Attempts of a transaction are found by a bitmap; with the values known, each statement is planned for itself.
+    let query = sqlx::query_scalar!(
+        "select set_config('enable_bitmapscan', 'on', true) || set_config('enable_seqscan', 'off', true)
+            || set_config('plan_cache_mode', 'force_custom_plan', true)"
+    );
+    named("usage_event.plan", query.fetch_one(&mut *tx)).await?;
+    let query = sqlx::query_scalar!(
+        r#"select c.txid as "txid!" from event_cursor c where c.consumer = 'usage' and c.seq = -1"#
+    );
+    named("usage_event.counted", query.fetch_optional(tx)).await
+}
+
+async fn rows(
+    tx: &mut PgConnection,
+    after: UsagePosition,
+    until: i64,
+    limit: usize,
+) -> Result<Vec<EventRow>, StoreError> {
+    let query = sqlx::query_as!(
+        EventRow,
+        r#"select a.tenant_id as "tenant_id!", b.customer as "customer?", a.task_id as "task_id!", a.attempt as "attempt!", a.txid as "txid!",
+                a.tier::text, a.cpu_millis as "cpu_millis!", a.memory_mib as "memory_mib!", a.disk_mib as "disk_mib!", a.iops as "iops!",
+                a.ports as "ports!", a.placed_at as "placed_at!", a.ended_at as "ended_at!", a.usage_ms as "usage_ms!",
+                coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
+                a.charged as "charged!", a.cost, a.task_cost, a.price_book
+            from (select o.tenant_id, o.task_id, o.attempt, o.txid, o.tier, o.cpu_millis, o.memory_mib, o.disk_mib, o.iops, o.ports,
+                    o.placed_at, o.ended_at, o.usage_ms, o.tolerance_ms, o.flexible, o.charged, o.cost, o.task_cost,
+                    o.price_book
+                from attempt o
+                where o.txid >= $1 and o.txid < $2 and (o.txid, o.task_id, o.attempt) > ($1, $3, $4) and (o.charged or o.attempt = 1)
+                order by o.txid, o.task_id, o.attempt limit $5) a
+            left join tenant_billing b on b.tenant_id = a.tenant_id
+            left join lateral (select f.delay_tolerance_ms from task_spec f
+                where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on a.tolerance_ms is null
+            order by a.txid, a.task_id, a.attempt"#,
+        after.txid,
+        until,
+        after.task,
+        after.attempt,
+        limit as i64
+    );
+    patient("usage_event.read", query.fetch_all(tx)).await
+}
+
+fn event(prices: &KnownPrices, row: EventRow) -> UsageEvent {
+    let resources = Resources {
+        cpu_millis: row.cpu_millis.unsigned_abs(),
+        memory_mib: row.memory_mib.unsigned_abs(),
+        disk_mib: row.disk_mib.unsigned_abs(),
+        iops: row.iops.unsigned_abs(),
+        ports: row.ports.unsigned_abs(),
+    };
+    let tier: Option<Tier> = row.tier.and_then(|tier| tier.parse().ok());
+    let used = Use {
+        resources,
+        tier,
+        ms: row.usage_ms.unsigned_abs(),
+        tolerance_s: Some(row.tolerance_ms.unsigned_abs() / 1000),
+        flexible: row.flexible,
+    };
+    let (tenant, attempt) = (TenantId(row.tenant_id), row.attempt.unsigned_abs());
+    let reserved = reserved_cost(row.cost, row.task_cost, row.price_book);
+    let cost = prices.cost((tenant, row.placed_at), &used, attempt, reserved);
+    UsageEvent {
+        tenant,
+        customer: row.customer,
+        task: TaskId(row.task_id),
+        attempt,
+        placed_at: row.placed_at,
+        ended_at: row.ended_at,
+        tier,
+        resources,
+        usage_ms: row.usage_ms,
+        currency: cost.map(|cost| cost.currency),
+        attempt_cost: cost.map_or(Micros(0), |cost| cost.attempt),
+        task_cost: cost.map_or(Micros(0), |cost| cost.task),
+    }
+}
