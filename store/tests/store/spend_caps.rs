@@ -102,9 +102,13 @@ async fn of_a_thousand_at_once_as_many_are_accepted_as_the_cap_has_room_for() {
             task
         };
         let tasks: Vec<_> = (0..count)
-            .map(
-                |at| if (place + at) % 3 == 0 { keyed(new_task(tenant)) } else { new_task(tenant) },
-            )
+            .map(|at| {
+                if (place + at).is_multiple_of(3) {
+                    keyed(new_task(tenant))
+                } else {
+                    new_task(tenant)
+                }
+            })
             .collect();
         let answers = insert(&world.submit, &tasks).await.unwrap();
         let accepted = tasks.iter().zip(&answers).filter(|(_, answer)| !is_over(answer));

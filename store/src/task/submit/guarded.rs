@@ -35,7 +35,6 @@ pub(super) async fn insert(
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
     let rows: Vec<SubmittedTask<'_>> =
         tasks.iter().map(|task| SubmittedTask::from(*task)).collect();
-    let reservations: Vec<_> = tasks.iter().map(|task| task.reservation_json()).collect();
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
@@ -82,7 +81,7 @@ pub(super) async fn insert(
             from input i order by i.ordinality"#,
         &rows as &[SubmittedTask<'_>],
         links as &[TaskLinks],
-        &reservations as &[Option<String>]
+        &reservations(tasks) as &[Option<String>]
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.
@@ -114,6 +113,10 @@ pub(super) async fn insert(
             }
         })
         .collect()
+}
+
+fn reservations(tasks: &[&NewTask]) -> Vec<Option<String>> {
+    tasks.iter().map(|task| task.reservation_json()).collect()
 }
 
 /// For tasks whose idempotency key was used before: what it stands for.
