@@ -1,6 +1,6 @@
 //! `GET /v1/costs`: what was used, and what it costs.
 
-use crate::DateTime;
+use crate::{DateTime, SpendCap};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct Costs {
     pub totals: Vec<CostTotal>,
     /// The present month; null where the tenant's plan has no prices.
     pub month: Option<CostOfMonth>,
+    /// The spend caps and how they stand, by name.
+    #[serde(default)]
+    pub caps: Vec<SpendCap>,
 }
 
 /// What one group used in one step, and what it costs.

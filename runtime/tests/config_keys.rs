@@ -39,6 +39,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("bus.heartbeat", "17s"),
     ("bus.reconnect_max", "17s"),
     ("bus.wake_interval", "17ms"),
+    ("billing.seller", "Other Ltd"),
     ("redis.url", "redis://marker_redis@h/0"),
     ("redis.ca_file", "/other/ca.pem"),
     ("redis.client_cert_file", "/other/cert.pem"),

@@ -33,10 +33,11 @@ const IDEMPOTENCY_KEY: Param = Param {
 };
 
 pub(super) fn of(endpoint: &Endpoint) -> Vec<Parameter> {
-    let part = |name: &str| endpoint.path.contains(&format!("{{{name}}}"));
-    let mut all: Vec<Parameter> = ["id", "key_id", "login", "key", "name", "file"]
-        .into_iter()
-        .filter(|name| part(name))
+    let part = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
+    let mut all: Vec<Parameter> = endpoint
+        .path
+        .split('/')
+        .filter_map(part)
         .map(|name| {
             let (text, form) = in_path(endpoint.path, name);
             one(ParameterIn::Path, &Param { name, text, form })
@@ -65,6 +66,11 @@ fn in_path(path: &str, name: &str) -> (&'static str, Form) {
                 (text, form)
             }),
         "key_id" => KEY_ID,
+        "number" => (
+            "Number, such as `2030-01-0007`; of a draft its month and currency: `2030-01-EUR`",
+            Form::Text,
+        ),
+        "line" => ("Number of the line, from 1", Form::Text),
         "login" => LOGIN,
         "key" => ("The key, percent-encoded: `/` is `%2F`", Form::Pattern("^[^\\u0000]{1,200}$")),
         "name" if path.starts_with("/v1/schedules/") => (

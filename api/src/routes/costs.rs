@@ -1,5 +1,6 @@
 //! `GET /v1/costs`: what was used and what it costs, and what the month comes to.
 
+use super::spend_cap::view;
 use super::usage::range;
 use crate::answer::Answer;
 use crate::call::Call;
@@ -67,6 +68,7 @@ pub async fn handle(call: Call) -> Result<Answer<Costs>, Problem> {
         add(total, row);
     }
     let data = rows.iter().map(cost).collect();
+    let caps = store::spend_cap::list(&call.state.api, &call.scope()).await?;
     Ok(Answer::ok(Costs {
         from,
         to,
@@ -74,6 +76,7 @@ pub async fn handle(call: Call) -> Result<Answer<Costs>, Problem> {
         data,
         totals: totals.into_values().collect(),
         month,
+        caps: caps.into_iter().map(view).collect(),
     }))
 }
 

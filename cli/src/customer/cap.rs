@@ -60,12 +60,15 @@ pub async fn list(connection: &Connection) -> Result<(), Failure> {
     let caps = connection.client.spend_caps().await.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(caps.json()),
-        Format::Table => {
-            let mut table = Table::new(COLUMNS);
-            caps.data.iter().for_each(|cap| table.row(row(cap)));
-            output::text(&table.take())
-        }
+        Format::Table => output::text(&table(&caps.data)),
     }
+}
+
+/// Caps and how they stand.
+pub(super) fn table(caps: &[SpendCap]) -> String {
+    let mut table = Table::new(COLUMNS);
+    caps.iter().for_each(|cap| table.row(row(cap)));
+    table.take()
 }
 
 /// Shows a cap.

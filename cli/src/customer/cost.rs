@@ -1,5 +1,6 @@
 //! `berth cost`.
 
+use super::cap;
 use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::Failure;
@@ -62,6 +63,9 @@ fn shown(costs: &Costs, step: Option<&str>) -> String {
     let mut text = table.take();
     if let Some(month) = &costs.month {
         text.push_str(&of_month(month));
+    }
+    if !costs.caps.is_empty() {
+        write!(text, "\nSpend caps\n{}", cap::table(&costs.caps)).ok();
     }
     text
 }

@@ -120,7 +120,8 @@ async fn a_thousand(seed: u64) -> anyhow::Result<()> {
     // The ledger says the same.
     let counted = async || {
         let (_, costs) = customer.call("GET", "/v1/costs", None, None).await.ok()?;
-        (costs["month"]["so_far"]["charges"] == spent).then_some(())
+        let is_same = costs["caps"][0]["spent"] == spent;
+        (is_same && costs["month"]["so_far"]["charges"] == spent).then_some(())
     };
     poll::until_some("the ledger to be what was spent", LONG, counted).await?;
     healthy(&cluster).await

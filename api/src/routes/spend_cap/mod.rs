@@ -5,3 +5,5 @@ pub mod get;
 pub mod list;
 pub mod put;
 mod view;
+
+pub(super) use view::view;

@@ -26,7 +26,7 @@ pub(super) fn no_such_cap() -> Problem {
 }
 
 /// The cap as it is shown.
-pub(super) fn view(record: CapRecord) -> SpendCap {
+pub(in crate::routes) fn view(record: CapRecord) -> SpendCap {
     let CapRecord { name, version, cap, used, created_at, updated_at } = record;
     let (label, schedule) = match cap.scope {
         CapScope::Tenant => (None, None),
