@@ -75,7 +75,7 @@ fn good(answer: &AnswerDoc) -> ResponseBuilder {
             .content("application/json", of(schema))
             .content("text/csv", text())
             .content("application/pdf", bytes()),
-        Content::AnyLines => response.content("application/x-ndjson", plain(Type::Object)),
+        Content::AnyLines => response.content("application/x-ndjson", bytes()),
         Content::AnyJson => response.content("application/json", plain(Type::Object)),
         Content::AnyValue => response.content("application/json", content(any_value())),
         Content::Text => response.content("text/plain", text()),
