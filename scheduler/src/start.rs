@@ -34,7 +34,7 @@ const SEAL_INTERVAL: Duration = Duration::from_secs(2);
 /// How often usage is counted: it is shown within five seconds of an attempt's end.
 const USAGE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Interval of the look at all spend caps.
+/// Interval of the check of all spend caps.
 const SPEND_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How often months are looked for that are over and can be billed.

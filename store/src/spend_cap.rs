@@ -50,7 +50,7 @@ pub struct CapUse {
     pub alerts: BTreeMap<u8, Timestamp>,
 }
 
-/// What became of a cap that was to be stored.
+/// Result of storing a cap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CapStored {
     /// It is new.
@@ -72,7 +72,7 @@ pub enum CapStored {
     },
 }
 
-/// What became of a cap that was to be deleted.
+/// Result of deleting a cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CapDeleted {
     /// It is gone.
@@ -86,7 +86,7 @@ pub enum CapDeleted {
     NotFound,
 }
 
-struct Row {
+struct CapRow {
     name: String,
     version: i64,
     scope: String,
@@ -106,13 +106,13 @@ struct Row {
     updated_at: Timestamp,
 }
 
-impl RowCount for Row {
+impl RowCount for CapRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl Row {
+impl CapRow {
     fn record(self) -> Result<CapRecord, StoreError> {
         let wrong = |what: &'static str, value: &str| StoreError::Malformed {
             what,
@@ -155,7 +155,7 @@ impl Row {
 /// When the database cannot answer.
 pub async fn list(db: &ApiDb, scope: &TenantScope) -> Result<Vec<CapRecord>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
-    rows(&mut tx, scope, None).await?.into_iter().map(Row::record).collect()
+    rows(&mut tx, scope, None).await?.into_iter().map(CapRow::record).collect()
 }
 
 /// The cap of this name.
@@ -176,16 +176,16 @@ async fn find_in(
     scope: &TenantScope,
     name: &SpendCapName,
 ) -> Result<Option<CapRecord>, StoreError> {
-    rows(tx, scope, Some(name)).await?.into_iter().next().map(Row::record).transpose()
+    rows(tx, scope, Some(name)).await?.into_iter().next().map(CapRow::record).transpose()
 }
 
 async fn rows(
     tx: &mut PgConnection,
     scope: &TenantScope,
     name: Option<&SpendCapName>,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<CapRow>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        CapRow,
         r#"select p.name, p.version, p.scope, p.label, p.value, p.period, p.zone, p.amount, p.currency, p.alerts::text as "alerts!",
                 coalesce(p.alerts_of = t.start, false) as "alerts_stand!", t.start as "period_start!",
                 (date_trunc(p.period, now() at time zone p.zone) + ('1 ' || p.period)::interval) at time zone p.zone as "resets_at!",

@@ -36,7 +36,7 @@ mod number {
 /// What an accepted task reserves of the spend caps that hold for it.
 ///
 /// It has the prices that were known when it was accepted, those with a later date as well: prices that are added afterwards do not change
-/// what it costs, so a cap holds whatever becomes of prices.
+/// what it costs, so a cap also holds when prices rise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
     /// The caps.

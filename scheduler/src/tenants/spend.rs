@@ -1,4 +1,4 @@
-//! Tells tenants that a spend cap is used up by half, by 80 percent, and whole.
+//! Alerts of spend caps: at 50, 80 and 100 %.
 
 use runtime::tick::TickOutcome;
 use store::StoreError;
@@ -6,7 +6,7 @@ use store::connect::SchedulerDb;
 use store::spend::{CapAlert, tell_used_up};
 use tracing::info;
 
-/// Looks at all caps.
+/// Checks all caps and logs the new alerts.
 pub(crate) async fn spend_tick(db: &SchedulerDb) -> Result<TickOutcome, StoreError> {
     let told = tell_used_up(db).await?;
     for CapAlert { tenant, cap, percent } in &told {

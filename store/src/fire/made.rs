@@ -17,7 +17,7 @@ pub(super) type Noted = ((Uuid, Uuid, Timestamp), Outcome, String);
 /// Why a due time made no task after all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NotMade {
-    /// This task lives with its unique key.
+    /// An unfinished task holds its unique key.
     Held(TaskId),
     /// A spend cap has no room.
     OverCap(Box<CapRefusal>),

@@ -2,7 +2,7 @@
 //!
 //! - `accept` says what a task reserves: its caps, and the prices that are known.
 //! - `share` takes that from what is free of the caps, which is in a few rows each so that not all wait for one.
-//! - `watch` tells tenants of what is used up.
+//! - `watch` writes the alerts.
 //! - What a task has cost, and the rest of its reservation, goes back in the statement that ends it (`end_tasks`).
 //!
 //! A reservation lives in the task's row. What is free is a sum that is kept in the same transactions: the doctor compares.

@@ -1,10 +1,10 @@
 //! What is free of caps, in a few rows each.
 //!
-//! Whoever needs little takes it from one row, the same for all of a connection's statements, so that connections seldom wait for each
-//! other. Where that has too little, all rows of the cap are locked, the sum decides, and what is left is spread over them anew. Rows
-//! are locked in the order of (cap, share), after tasks.
+//! A statement reserves from one row, selected by its connection, so that connections seldom wait for each other. If that row has too
+//! little, all rows of the cap are locked, their sum decides, and the rest is spread over them. Rows are locked in the order of (cap,
+//! share), after tasks.
 //!
-//! Rows whose period is over have what was spent in it free again: each is brought to the present period by whoever writes it next.
+//! When a period is over, the amount spent in it is free again: the next statement that writes a row moves the row to the present period.
 
 use super::refusal::CapRefusal;
 use crate::StoreError;

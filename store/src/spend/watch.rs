@@ -1,4 +1,4 @@
-//! Tells tenants that a spend cap is used up: one event for each share of it in a period, however many look.
+//! Alerts of spend caps: one event for each threshold in a period, also if several schedulers check at once.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -7,7 +7,7 @@ use domain::id::TenantId;
 use domain::price::Micros;
 use domain::spend::{ALERTS, used_up};
 
-/// A share of a cap that is used up, since just now.
+/// A threshold of a cap that was reached since the last check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapAlert {
     /// The tenant.
@@ -18,7 +18,7 @@ pub struct CapAlert {
     pub percent: u8,
 }
 
-/// Looks at all caps; what is told now.
+/// Checks all caps and writes the new alerts; returns them.
 ///
 /// # Errors
 /// When the database cannot answer.

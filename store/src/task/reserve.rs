@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-struct Stored {
+struct StoredTask {
     task: TaskId,
     tenant: TenantId,
     most: Use,
@@ -23,7 +23,7 @@ struct Stored {
     spent: Micros,
 }
 
-impl Stored {
+impl StoredTask {
     fn reservation(&self, accepting: &Accepting) -> Option<Reservation> {
         accepting.reservation(&Candidate {
             tenant: self.tenant,
@@ -67,7 +67,7 @@ pub(crate) async fn reserve(
     }
     let mut stored = read(&mut *tx, &capped).await?;
     stored.retain(|one| one.before.is_none());
-    let wanted: Vec<(&Stored, Reservation)> =
+    let wanted: Vec<(&StoredTask, Reservation)> =
         stored.iter().filter_map(|one| Some((one, one.reservation(&accepting)?))).collect();
     let mut shares = Shares::lock(&mut *tx, wanted.iter().map(|(_, of)| of)).await?;
     let (mut refused, mut taken) = (HashMap::new(), Vec::new());
@@ -108,7 +108,7 @@ pub(crate) async fn reserve_again(
 async fn read(
     tx: &mut PgConnection,
     tasks: &[(TenantId, TaskId)],
-) -> Result<Vec<Stored>, StoreError> {
+) -> Result<Vec<StoredTask>, StoreError> {
     let tenants: Vec<Uuid> = tasks.iter().map(|(tenant, _)| tenant.uuid()).collect();
     let ids: Vec<Uuid> = tasks.iter().map(|(_, task)| task.uuid()).collect();
     let query = sqlx::query_as!(
@@ -137,7 +137,7 @@ async fn read(
         })
     };
     let one = |row: TaskRow| {
-        Ok(Stored {
+        Ok(StoredTask {
             task: TaskId(row.id),
             tenant: TenantId(row.tenant_id),
             most: Use {

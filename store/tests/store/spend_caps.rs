@@ -159,7 +159,7 @@ async fn what_a_task_costs_is_what_its_attempts_cost_at_the_prices_it_was_accept
         world.store(task.clone()).await;
         tasks.push(task);
     }
-    // Dearer from now on for whoever is accepted from now on.
+    // A higher price for tasks that are accepted from now on.
     let dearer = r#"update price_book set document = jsonb_set(document, '{prices, 1, rates, cpu_core}', '9999999')"#;
     world.sql(dearer).await;
     let nodes = nodes(&world).await;
@@ -194,7 +194,7 @@ async fn what_a_task_costs_is_what_its_attempts_cost_at_the_prices_it_was_accept
         );
         assert_eq!(world.number(sql).await, *cost);
     }
-    // Whoever is accepted now reserves at the new price.
+    // A task that is accepted now reserves at the new price.
     let task = new_task(tenant);
     world.store(task.clone()).await;
     assert!(reservation_of(&world, &task).await.unwrap().amount.0 > 10 * MOST);

@@ -82,7 +82,7 @@ pub struct NewTask {
     pub depends_on: Option<Dependencies>,
     /// Makes repeating safe.
     pub idempotency: Option<IdempotencyKey>,
-    /// What it reserves of its tenant's spend caps. Whoever stores it sets it.
+    /// What it reserves of its tenant's spend caps; set by the statement that stores it.
     pub reservation: Option<Reservation>,
 }
 

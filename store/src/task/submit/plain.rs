@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 macro_rules! store_plain {
     (input: $input:literal, column: $column:literal, value: $value:literal, $($argument:tt)*) => {
         sqlx::query_as!(
-            Stored,
+            StoredTask,
             $input
             + ", spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
@@ -41,14 +41,14 @@ macro_rules! store_plain {
     };
 }
 
-struct Stored {
+struct StoredTask {
     place: i64,
     created_at: Timestamp,
     run_at: Timestamp,
     start_deadline: Timestamp,
 }
 
-impl crate::statement::RowCount for Stored {
+impl crate::statement::RowCount for StoredTask {
     fn rows(&self) -> u64 {
         1
     }
@@ -101,7 +101,7 @@ pub(super) async fn insert_reserved(
     Ok(rows.iter().map(created).collect())
 }
 
-fn created(row: &Stored) -> SubmitAnswer {
+fn created(row: &StoredTask) -> SubmitAnswer {
     let state = if row.run_at <= row.created_at { State::Ready } else { State::Scheduled };
     SubmitAnswer::Created(Created {
         created_at: row.created_at,

@@ -31,7 +31,7 @@ pub(super) async fn insert(
     one_by_one(tx, &tasks, &first).await
 }
 
-/// `first`: what became of them where there was no cap.
+/// `first`: the answers without any cap.
 async fn one_by_one(
     tx: &mut PgConnection,
     tasks: &[NewTask],

@@ -138,7 +138,7 @@ fn few_reads<'a>(
     few
 }
 
-/// What became of items.
+/// Result of storing the items of a node.
 enum Expanded {
     /// So many are stored.
     Items(u64),
