@@ -17,6 +17,9 @@ use std::time::Duration;
 
 /// Takes or renews the batcher's row for `term`, under the epoch that is returned; `None` while another holds it. Another's whose connection has gone is taken, too.
 ///
+/// Where the connection of the last renewal fell silent, the epoch is a later one: statements on other connections may wait in vain, and
+/// a later epoch is what gives them up.
+///
 /// # Errors
 /// When the database cannot answer; then nothing is known, and the holder's own clock decides.
 pub async fn acquire(
@@ -24,9 +27,10 @@ pub async fn acquire(
     node: NodeId,
     term: Duration,
 ) -> Result<Option<Epoch>, StoreError> {
+    let mut leader = db.leader().acquire().await?;
     let query = sqlx::query_scalar!(
         "update leadership l
-            set epoch = case when holder = $1 and expires_at > clock_timestamp() then epoch else epoch + 1 end,
+            set epoch = case when holder = $1 and expires_at > clock_timestamp() and not $3 then epoch else epoch + 1 end,
                 holder = $1,
                 expires_at = clock_timestamp() + $2 * interval '1 millisecond',
                 backend = pg_backend_pid(),
@@ -37,9 +41,9 @@ pub async fn acquire(
                     where coalesce(a.backend_start = l.backend_start, true)))
             returning epoch",
         node.uuid(),
-        millis(term) as f64
+        millis(term) as f64,
+        leader.fell_silent
     );
-    let mut leader = db.leader().acquire().await?;
     // An answer after the term would be of no use.
     let answer = timely(term, "leadership.acquire", query.fetch_optional(&mut *leader)).await;
     Ok(leader.after(answer)?.map(Epoch))

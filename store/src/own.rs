@@ -49,6 +49,8 @@ pub(crate) struct InUse<'a> {
     of: &'a OwnConnection,
     connection: PoolConnection<Postgres>,
     acquired_at: Instant,
+    /// The one kept before gave no answer. Others that were in use then may wait for theirs in vain.
+    pub(crate) fell_silent: bool,
 }
 
 impl OwnConnection {
@@ -60,13 +62,15 @@ impl OwnConnection {
 
     pub(crate) async fn acquire(&self) -> Result<InUse<'_>, StoreError> {
         let idle = self.idle().take();
+        let fell_silent = idle.is_some();
         if let Some(IdleConnection { mut connection, acquired_at, used_at }) = idle {
             if used_at.elapsed() < IDLE || answers(&mut connection).await {
-                return Ok(InUse { of: self, connection, acquired_at });
+                return Ok(InUse { of: self, connection, acquired_at, fell_silent: false });
             }
             close(connection);
         }
-        Ok(InUse { of: self, connection: self.pool.acquire().await?, acquired_at: monotonic() })
+        let connection = self.pool.acquire().await?;
+        Ok(InUse { of: self, connection, acquired_at: monotonic(), fell_silent })
     }
 
     /// Closes the pool, and this connection with it.
@@ -104,8 +108,9 @@ impl InUse<'_> {
 
     /// Keeps the connection, which has just answered and is in no transaction.
     pub(crate) fn keep(self) {
-        let Self { of, connection, acquired_at } = self;
-        if !of.keeps || acquired_at.elapsed() > KEPT_FOR {
+        let Self { of, connection, acquired_at, .. } = self;
+        let lasting = of.pool.options().get_max_lifetime().is_none();
+        if !of.keeps || (!lasting && acquired_at.elapsed() > KEPT_FOR) {
             return;
         }
         let mut idle = of.idle();

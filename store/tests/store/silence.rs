@@ -178,6 +178,25 @@ mod waits {
         until("no connection to be left", Duration::from_secs(5), none).await.unwrap();
     }
 
+    /// What else is under way may wait in vain, and only a later epoch gives it up.
+    #[tokio::test]
+    async fn a_lead_whose_idle_connection_fell_silent_is_renewed_under_a_later_epoch() {
+        let world = World::new().await;
+        let (db, proxy) = through_a_proxy(&world).await;
+        let (node, term) = (NodeId::fresh(), Duration::from_secs(60));
+        let renew = async || store::leadership::acquire(&db, node, term).await.unwrap().unwrap();
+        let first = renew().await;
+        assert_eq!(renew().await, first);
+        runtime::clock::sleep(Duration::from_millis(1100)).await;
+        assert_eq!(renew().await, first, "asked, and it answers");
+        proxy.set(Mode::HalfOpen);
+        runtime::clock::sleep(Duration::from_millis(1100)).await;
+        proxy.set(Mode::Pass);
+        let second = renew().await;
+        assert!(second > first, "{second} after {first}");
+        assert_eq!(renew().await, second);
+    }
+
     #[tokio::test]
     async fn a_writer_goes_on_where_its_connection_fell_silent() {
         let world = World::new().await;

@@ -79,7 +79,8 @@ impl Batcher {
         if let Some(estimate) = batch.skipped_by {
             // This tick's wake-up may have been for room of that size or for that driver, and no other follows.
             let state = self.per_pool.entry(pool.clone()).or_default();
-            let view = state.read_room(&self.db, pool, self.settings.horizon).await?;
+            let room = state.read_room(&self.db, pool, self.settings.horizon);
+            let view = leader.under(epoch, room).await?;
             if (view.lacks, view.drivers) != estimate {
                 return Ok(Dispatched { waits_for: WaitsFor::Nothing, ..batch.dispatched });
             }
