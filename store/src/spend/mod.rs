@@ -12,7 +12,7 @@ mod refusal;
 mod share;
 mod watch;
 
-pub(crate) use accept::{Accepting, Candidate, scope_of};
+pub(crate) use accept::{Accepting, Candidate, KnownCaps, Terms, scope_of};
 pub use refusal::CapRefusal;
 pub(crate) use share::{Demand, SHARES, Shares, take_at_once};
 pub use watch::{CapAlert, tell_used_up};

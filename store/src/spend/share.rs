@@ -35,6 +35,11 @@ impl Demand {
         demand
     }
 
+    /// Of each cap, in the order in which shares are locked.
+    pub(crate) fn into_caps(self) -> impl Iterator<Item = (Uuid, i64)> {
+        self.0.into_iter()
+    }
+
     /// Whether nothing is taken.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -160,7 +160,7 @@ async fn what_a_task_costs_is_what_its_attempts_cost_at_the_prices_it_was_accept
         tasks.push(task);
     }
     // A higher price for tasks that are accepted from now on.
-    let dearer = r#"update price_book set document = jsonb_set(document, '{prices, 1, rates, cpu_core}', '9999999')"#;
+    let dearer = r#"update price_book set version = version + 1, document = jsonb_set(document, '{prices, 1, rates, cpu_core}', '9999999')"#;
     world.sql(dearer).await;
     let nodes = nodes(&world).await;
     let mut costs = vec![0; tasks.len()];
@@ -229,6 +229,64 @@ async fn an_attempt_that_overran_its_cap_costs_no_more_than_was_reserved() {
     }
     assert_eq!(stands(&world, tenant, "all").await, [MOST, 0, 0]);
     assert_eq!(world.number("select sum(usage_ms)::bigint from attempt").await, 3 * 60_000);
+}
+
+/// A writer remembers caps and prices: its one statement stores only where they still hold.
+#[tokio::test]
+async fn what_a_writer_knows_of_caps_counts_only_while_it_holds() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    priced(&world, tenant).await;
+    let nightly = CapScope::Label { key: "job".to_owned(), value: "nightly".to_owned() };
+    put(&world, tenant, "nightly", &cap(10 * MOST, nightly)).await;
+    let store = async |count: usize| {
+        let tasks: Vec<_> = (0..count).map(|_| new_task(tenant)).collect();
+        let answers = insert(&world.submit, &tasks).await.unwrap();
+        (tasks, answers.iter().filter(|answer| !is_over(answer)).count())
+    };
+    // The first reads what holds, the others know it: of none of these caps.
+    for _ in 0..3 {
+        assert_eq!(store(2).await.1, 2);
+    }
+    assert_eq!(stands(&world, tenant, "nightly").await, [0, 0, 10 * MOST]);
+    let (name, scope) = ("nightly".parse().unwrap(), TenantScope::of_role(tenant));
+    let deleted = spend_cap::delete(&world.api, &scope, &name, None).await.unwrap();
+    assert_eq!(deleted, CapDeleted::Yes);
+    put(&world, tenant, "nightly", &cap(3 * MOST, CapScope::Tenant)).await;
+    // Another cap, which is of all tasks; what is known is of none.
+    assert_eq!(store(1).await.1, 1);
+    assert_eq!(stands(&world, tenant, "nightly").await, [0, MOST, 2 * MOST]);
+    // One more cap of all.
+    put(&world, tenant, "other", &cap(MOST, CapScope::Tenant)).await;
+    assert_eq!(store(1).await.1, 1);
+    assert_eq!(store(2).await.1, 0, "the other cap is used up");
+    assert_eq!(stands(&world, tenant, "other").await, [0, MOST, 0]);
+    assert_eq!(stands(&world, tenant, "nightly").await, [0, 2 * MOST, MOST]);
+    let other = "other".parse().unwrap();
+    let deleted = spend_cap::delete(&world.api, &scope, &other, None).await.unwrap();
+    assert_eq!(deleted, CapDeleted::Yes);
+    let raised = cap(5 * MOST, CapScope::Tenant);
+    put(&world, tenant, "nightly", &raised).await;
+    // Beside a tenant that has no cap, and one whose cap has no room.
+    let (free, full) = (world.tenant().await, world.tenant().await);
+    world.sql(format!("update tenant set plan = 'team' where id = '{}'", full.uuid())).await;
+    put(&world, full, "all", &cap(MOST - 1, CapScope::Tenant)).await;
+    for _ in 0..2 {
+        let answers = insert(&world.submit, &[free, full, tenant].map(new_task)).await.unwrap();
+        let stored: Vec<_> = answers.iter().map(|answer| !is_over(answer)).collect();
+        assert_eq!(stored, [true, false, true]);
+    }
+    assert_eq!(stands(&world, tenant, "nightly").await, [0, 4 * MOST, MOST]);
+    // A plan that is billed by nothing: tasks cost nothing from now on.
+    world.sql("update plan set billing = null where name = 'team'").await;
+    let (tasks, stored) = store(5).await;
+    assert_eq!(stored, 5);
+    assert_eq!(reservation_of(&world, &tasks[4]).await.unwrap().amount, Micros(0));
+    assert_eq!(stands(&world, tenant, "nightly").await, [0, 4 * MOST, MOST]);
+    let deleted = spend_cap::delete(&world.api, &scope, &name, None).await.unwrap();
+    assert_eq!(deleted, CapDeleted::Yes);
+    let (tasks, stored) = store(2).await;
+    assert_eq!((stored, reservation_of(&world, &tasks[0]).await), (2, None));
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::spend::Accepting;
 use crate::statement::{named, repeated};
+use domain::id::TenantId;
 use sqlx::{Connection, PgConnection};
 
 /// Stores `tasks`, of any tenants; one answer each, in order. Committed durably when this returns.
@@ -23,7 +24,12 @@ pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer
             return Ok(answers);
         }
         // A single statement is a transaction of its own: one round trip.
-        let answers = plain::insert(&mut connection, tasks).await;
+        let known = db.known_caps().of(tenants(tasks));
+        let answers = if known.is_empty() {
+            plain::insert(&mut connection, tasks).await
+        } else {
+            reserved::insert_known(&mut connection, tasks, &known).await
+        };
         let mut answers = connection.after(answers)?;
         if answers.iter().any(Option::is_none) {
             capped(db, tasks, &mut answers).await?;
@@ -43,9 +49,11 @@ async fn capped(
     let open: Vec<NewTask> = open.map(|(task, _)| task.clone()).collect();
     let mut connection = db.writing().acquire().await?;
     let mut tx = named("begin", connection.begin()).await?;
-    let stored = in_transaction(&mut tx, &open).await?;
+    let accepting = Accepting::read(&mut tx, tenants(&open)).await?;
+    let stored = accepted(&mut tx, &open, &accepting).await?;
     named("commit", tx.commit()).await?;
     connection.keep();
+    db.known_caps().learn(tenants(&open), accepting);
     let places = answers.iter_mut().filter(|answer| answer.is_none());
     places.zip(stored).for_each(|(place, answer)| *place = Some(answer));
     Ok(())
@@ -56,9 +64,17 @@ pub(crate) async fn in_transaction(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
-    let accepting = Accepting::read(&mut *tx, tasks.iter().map(|task| task.tenant)).await?;
+    let accepting = Accepting::read(&mut *tx, tenants(tasks)).await?;
+    accepted(tx, tasks, &accepting).await
+}
+
+async fn accepted(
+    tx: &mut PgConnection,
+    tasks: &[NewTask],
+    accepting: &Accepting,
+) -> Result<Vec<SubmitAnswer>, StoreError> {
     if !accepting.is_empty() {
-        return reserved::insert(tx, tasks, &accepting).await;
+        return reserved::insert(tx, tasks, accepting).await;
     }
     // A cap that is made now is of what is accepted after it.
     if needs_guard(tasks) {
@@ -66,4 +82,8 @@ pub(crate) async fn in_transaction(
     } else {
         plain::insert_reserved(tx, tasks).await
     }
+}
+
+fn tenants(tasks: &[NewTask]) -> impl Iterator<Item = TenantId> {
+    tasks.iter().map(|task| task.tenant)
 }

@@ -3,10 +3,15 @@
 use super::row::SubmittedTask;
 use super::{Created, NewTask, SubmitAnswer};
 use crate::StoreError;
+use crate::spend::{Accepting, Demand, Terms};
 use crate::statement::named;
+use domain::id::TenantId;
+use domain::price::Reservation;
 use domain::task::State;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
+use std::collections::BTreeMap;
+use uuid::Uuid;
 
 /// A checked query that begins with `$input`, which reads the tasks, and stores them. `$column` and `$value` are more of `task`.
 macro_rules! store_plain {
@@ -71,10 +76,89 @@ pub(super) async fn insert(
         &rows as &[SubmittedTask<'_>]
     );
     let rows = named("submit", query.fetch_all(tx)).await?;
-    let mut answers = vec![None; tasks.len()];
+    placed(&rows, tasks.len())
+}
+
+/// Stores those of tenants that have no spend cap, and those whose reservations fit: what they take is of one share of each cap. `known` is
+/// what `tasks` reserve by; the others get no answer: what holds is not what was known, or a share has too little.
+pub(super) async fn insert_known(
+    tx: &mut PgConnection,
+    tasks: &[NewTask],
+    known: &Accepting,
+) -> Result<Vec<Option<SubmitAnswer>>, StoreError> {
+    let rows: Vec<SubmittedTask<'_>> = tasks.iter().map(SubmittedTask::from).collect();
+    let reservations: Vec<_> = tasks.iter().map(NewTask::reservation_json).collect();
+    let of = |(tenant, terms): (TenantId, &Terms)| {
+        (tenant.uuid(), terms.caps.clone(), terms.book.clone())
+    };
+    let (tenants, caps, books): (Vec<_>, Vec<_>, Vec<_>) = known.terms().map(of).collect();
+    let taken = demands(tasks);
+    let (takers, of_caps, amounts): (Vec<_>, Vec<_>, Vec<_>) = taken.into_iter().collect();
+    let query = store_plain!(
+        input: "with share as materialized (
+                select d.tenant_id, s.cap_id, s.share, d.amount, c.period_start,
+                    not s.closed and s.free + case when s.period_start < c.period_start then s.spent else 0 end >= d.amount as has_room
+                from unnest($3::uuid[], $4::uuid[], $5::bigint[]) d(tenant_id, cap_id, amount)
+                join lateral (select p.id, date_trunc(p.period, now(), p.zone) as period_start from spend_cap p
+                    where p.id = d.cap_id) c on true
+                join spend_share s on s.cap_id = d.cap_id and s.share = pg_backend_pid() % 8
+                order by s.cap_id for no key update of s
+            ), accepting as materialized (
+                select k.tenant_id
+                from unnest($6::uuid[], $7::text[], $8::text[]) k(tenant_id, caps, book)
+                where (select count(*) from share s where s.tenant_id = k.tenant_id and s.has_room)
+                        = (select count(*) from unnest($3::uuid[]) d(tenant_id) where d.tenant_id = k.tenant_id)
+                    and k.caps = (select string_agg(c.id || ',', '' order by c.id) from spend_cap c
+                        where c.tenant_id = k.tenant_id)
+                    and k.book = (select coalesce(b.name || ' ' || b.version, '') from tenant t join plan p on p.name = t.plan
+                        left join price_book b on b.name = p.price_book where t.id = k.tenant_id)
+            ), taken as (
+                update spend_share s set period_start = greatest(s.period_start, i.period_start),
+                    spent = case when s.period_start < i.period_start then 0 else s.spent end,
+                    free = s.free - i.amount + case when s.period_start < i.period_start then s.spent else 0 end
+                from share i
+                where s.cap_id = i.cap_id and s.share = i.share and i.tenant_id in (select a.tenant_id from accepting a)
+            ), input as materialized (
+                select i.*, i.unnest::jsonb as reservation, now() as created_at,
+                    coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
+                from unnest($1::submission[], $2::text[]) with ordinality i
+                where case when i.unnest is null then not exists (select from spend_cap c where c.tenant_id = i.tenant_id)
+                    else i.tenant_id in (select a.tenant_id from accepting a) end
+            )",
+        column: ", reservation",
+        value: ", reservation",
+        &rows as &[SubmittedTask<'_>],
+        &reservations as &[Option<String>],
+        &takers,
+        &of_caps,
+        &amounts,
+        &tenants,
+        &caps,
+        &books
+    );
+    let rows = named("submit_known", query.fetch_all(tx)).await?;
+    placed(&rows, tasks.len())
+}
+
+/// What is taken of each tenant's caps.
+fn demands(tasks: &[NewTask]) -> Vec<(Uuid, Uuid, i64)> {
+    let mut demands: BTreeMap<TenantId, Vec<&Reservation>> = BTreeMap::new();
+    for task in tasks {
+        demands.entry(task.tenant).or_default().extend(&task.reservation);
+    }
+    let of_tenant = |(tenant, of): (TenantId, Vec<&Reservation>)| {
+        let caps = Demand::of(of.into_iter()).into_caps();
+        caps.map(move |(cap, amount)| (tenant.uuid(), cap, amount))
+    };
+    demands.into_iter().flat_map(of_tenant).collect()
+}
+
+/// The answer of each task that was stored.
+fn placed(rows: &[StoredTask], tasks: usize) -> Result<Vec<Option<SubmitAnswer>>, StoreError> {
+    let mut answers = vec![None; tasks];
     for row in rows {
         let place = usize::try_from(row.place - 1).ok().and_then(|place| answers.get_mut(place));
-        *place.ok_or(StoreError::Contended)? = Some(created(&row));
+        *place.ok_or(StoreError::Contended)? = Some(created(row));
     }
     Ok(answers)
 }

@@ -31,6 +31,17 @@ pub(super) async fn insert(
     one_by_one(tx, &tasks, &first).await
 }
 
+/// Stores `tasks`, which have nothing to do with others, by what is `known` of caps, in one statement. Those for which that does not hold
+/// any more, or whose shares have too little, get no answer.
+pub(super) async fn insert_known(
+    tx: &mut PgConnection,
+    tasks: &[NewTask],
+    known: &Accepting,
+) -> Result<Vec<Option<SubmitAnswer>>, StoreError> {
+    let tasks: Vec<NewTask> = tasks.iter().map(|task| with_reservation(task, known)).collect();
+    plain::insert_known(tx, &tasks, known).await
+}
+
 /// `first`: the answers without any cap.
 async fn one_by_one(
     tx: &mut PgConnection,
