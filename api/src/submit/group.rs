@@ -55,6 +55,21 @@ impl Group {
         undecided
     }
 
+    /// Answers those that have an answer, as [`Self::answer`]; the others are a group of their own.
+    pub(super) fn divide(self, answers: Vec<Option<SubmitAnswer>>) -> (Vec<Pending>, Self) {
+        let (mut undecided, mut rest) = (Vec::new(), Self::default());
+        for ((task, leader), answer) in self.tasks.into_iter().zip(self.leaders).zip(answers) {
+            match answer {
+                Some(answer) => undecided.extend(leader.settle(task, answer)),
+                None => {
+                    rest.tasks.push(task);
+                    rest.leaders.push(leader);
+                }
+            }
+        }
+        (undecided, rest)
+    }
+
     /// Splits off those that satisfy `test`; their followers go with them.
     pub(super) fn partition(self, test: impl Fn(&NewTask) -> bool) -> (Self, Self) {
         let (mut yes, mut no) = (Self::default(), Self::default());

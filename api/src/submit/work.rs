@@ -14,7 +14,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn of(answers: &[SubmitAnswer]) -> Self {
+    pub(crate) fn of<'a>(answers: impl IntoIterator<Item = &'a SubmitAnswer>) -> Self {
         let mut work = Self::default();
         for answer in answers {
             if let SubmitAnswer::Created(created) = answer {

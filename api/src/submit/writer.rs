@@ -13,9 +13,9 @@ use super::work::Work;
 use bus::Bus;
 use runtime::fault::{FaultPoint, InjectedFault};
 use runtime::metrics::{Histogram, histogram_with_buckets};
-use store::connect::REPEATS;
-use store::connect::SubmitDb;
-use store::task::submit::SubmitAnswer;
+use store::StoreError;
+use store::connect::{REPEATS, SubmitDb};
+use store::task::submit::{self, SubmitAnswer};
 
 static BEFORE_INSERT: FaultPoint = FaultPoint::new("api.submit.before_insert");
 static AFTER_COMMIT: FaultPoint = FaultPoint::new("api.submit.after_commit");
@@ -59,7 +59,26 @@ impl Writer {
     /// Stores one group and answers it; returns the submits that only another statement can decide.
     async fn store(&self, group: Group) -> Vec<Pending> {
         self.sizes.observe(group.tasks.len() as f64);
-        match self.insert(&group).await {
+        let (mut undecided, mut rest) = (Vec::new(), group);
+        if rest.tasks.iter().any(submit::stands_alone) {
+            match self.at_once(&rest).await {
+                Ok(answers) => (undecided, rest) = rest.divide(answers),
+                Err(failure) => return self.settle(rest, Err(failure)).await,
+            }
+        }
+        if !rest.tasks.is_empty() {
+            let stored = self.in_turn(&rest).await;
+            undecided.extend(self.settle(rest, stored).await);
+        }
+        undecided
+    }
+
+    async fn settle(
+        &self,
+        group: Group,
+        stored: Result<Vec<SubmitAnswer>, Failure>,
+    ) -> Vec<Pending> {
+        match stored {
             Ok(answers) => group.answer(answers),
             Err(failure @ Failure::Unknown(_)) => self.repeat(group, &failure).await,
             Err(failure @ Failure::Refused(_)) if group.tasks.len() > 1 => {
@@ -119,14 +138,34 @@ impl Writer {
         undecided
     }
 
+    /// Of a group in which it does not matter that some are stored when others fail.
     async fn insert(&self, group: &Group) -> Result<Vec<SubmitAnswer>, Failure> {
-        let injected = |fault: InjectedFault| Failure::Unknown(fault.to_string());
-        BEFORE_INSERT.hit().await.map_err(injected)?;
-        let answers = store::task::submit::insert(&self.db, &group.tasks).await?;
-        AFTER_COMMIT.hit().await.map_err(injected)?;
-        Work::of(&answers).wake(&self.bus);
-        Ok(answers)
+        let stored = between_faults(submit::insert(&self.db, &group.tasks)).await?;
+        Work::of(&stored).wake(&self.bus);
+        Ok(stored)
     }
+
+    async fn at_once(&self, group: &Group) -> Result<Vec<Option<SubmitAnswer>>, Failure> {
+        let stored = between_faults(submit::insert_at_once(&self.db, &group.tasks)).await?;
+        Work::of(stored.iter().flatten()).wake(&self.bus);
+        Ok(stored)
+    }
+
+    async fn in_turn(&self, group: &Group) -> Result<Vec<SubmitAnswer>, Failure> {
+        let stored = between_faults(submit::insert_in_turn(&self.db, &group.tasks)).await?;
+        Work::of(&stored).wake(&self.bus);
+        Ok(stored)
+    }
+}
+
+async fn between_faults<T>(
+    stored: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, Failure> {
+    let injected = |fault: InjectedFault| Failure::Unknown(fault.to_string());
+    BEFORE_INSERT.hit().await.map_err(injected)?;
+    let answers = stored.await?;
+    AFTER_COMMIT.hit().await.map_err(injected)?;
+    Ok(answers)
 }
 
 /// Tells everybody in the group; nobody is left to ask about.

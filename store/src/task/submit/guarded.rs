@@ -12,33 +12,91 @@ use crate::StoreError;
 use crate::statement::named;
 use domain::id::TaskId;
 use domain::task::State;
+use domain::time::Timestamp;
 use sqlx::PgConnection;
 use std::collections::HashMap;
 use uuid::Uuid;
 
 /// Most tasks have nothing to do with others, and so the statement without keys has no column for it.
-pub(super) fn needs_guard(tasks: &[NewTask]) -> bool {
-    tasks.iter().any(|task| {
-        task.unique_key.is_some()
-            || task.idempotency.is_some()
-            || task.rerun_of.is_some()
-            || task.depends_on.is_some()
-            || task.node.is_some()
-    })
+pub(super) fn needs_guard<'a>(tasks: impl IntoIterator<Item = &'a NewTask>) -> bool {
+    tasks.into_iter().any(|task| task.idempotency.is_some() || !stands_alone(task))
 }
 
-/// `links` are of `tasks`, in their order; none at all where no task has any.
-pub(super) async fn insert(
+/// Whether a task has to do with others by its idempotency key at most. Then one statement decides whether it is new.
+#[must_use]
+pub fn stands_alone(task: &NewTask) -> bool {
+    task.unique_key.is_none()
+        && task.rerun_of.is_none()
+        && task.depends_on.is_none()
+        && task.node.is_none()
+}
+
+/// Stores those of the tasks, which [`stands_alone`] is true of, whose keys are new and whose tenants have no spend cap, in one statement;
+/// the others get no answer.
+pub(super) async fn insert_keyed(
+    connection: &mut PgConnection,
+    tasks: &[&NewTask],
+) -> Result<Vec<Option<SubmitAnswer>>, StoreError> {
+    let mut answers = vec![None; tasks.len()];
+    for row in stored(connection, tasks, &[], Caps::None).await? {
+        let place = usize::try_from(row.place - 1).ok().and_then(|place| answers.get_mut(place));
+        *place.ok_or(StoreError::Contended)? = row.stored.then(|| row.created());
+    }
+    Ok(answers)
+}
+
+/// Of which tenants tasks are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Caps {
+    /// Of those without spend caps.
+    None,
+    /// Of all: what they reserve was decided.
+    Decided,
+}
+
+struct GuardedRow {
+    place: i64,
+    created_at: Timestamp,
+    run_at: Timestamp,
+    start_deadline: Timestamp,
+    key_is_new: bool,
+    stored: bool,
+    waits: bool,
+}
+
+impl crate::statement::RowCount for GuardedRow {
+    fn rows(&self) -> u64 {
+        1
+    }
+}
+
+impl GuardedRow {
+    fn created(&self) -> SubmitAnswer {
+        let is_ready = self.run_at <= self.created_at && !self.waits;
+        SubmitAnswer::Created(Created {
+            created_at: self.created_at,
+            run_at: self.run_at,
+            start_deadline: self.start_deadline,
+            state: if is_ready { State::Ready } else { State::Scheduled },
+            waits: self.waits,
+        })
+    }
+}
+
+async fn stored(
     tx: &mut PgConnection,
     tasks: &[&NewTask],
     links: &[TaskLinks],
-) -> Result<Vec<SubmitAnswer>, StoreError> {
+    caps: Caps,
+) -> Result<Vec<GuardedRow>, StoreError> {
     let rows: Vec<SubmittedTask<'_>> =
         tasks.iter().map(|task| SubmittedTask::from(*task)).collect();
-    let query = sqlx::query!(
+    let query = sqlx::query_as!(
+        GuardedRow,
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
                 from unnest($1::submission[], $2::task_links[], $3::text[]) with ordinality i
+                where $4 or not exists (select from spend_cap c where c.tenant_id = i.tenant_id)
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -74,16 +132,26 @@ pub(super) async fn insert(
                     i.schedule_name, i.rerun_of, i.depends_on, i.run_id, i.node, i.gate
                 from input i where coalesce(i.id in (select l.id from live l), false)
             )
-            select i.created_at as "created_at!", i.run_at as "run_at!",
+            select i.ordinality as "place!", i.created_at as "created_at!", i.run_at as "run_at!",
                 i.run_at + i.tolerance_ms * interval '1 millisecond' as "start_deadline!",
                 i.key is null or coalesce(i.id in (select k.task_id from keyed k), false) as "key_is_new!",
                 coalesce(i.id in (select l.id from live l), false) as "stored!", i.needs is not null or i.gate is not null as "waits!"
             from input i order by i.ordinality"#,
         &rows as &[SubmittedTask<'_>],
         links as &[TaskLinks],
-        &reservations(tasks) as &[Option<String>]
+        &reservations(tasks) as &[Option<String>],
+        caps == Caps::Decided
     );
-    let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
+    named("submit_guarded", query.fetch_all(tx)).await
+}
+
+/// `links` are of `tasks`, in their order; none at all where no task has any.
+pub(super) async fn insert(
+    tx: &mut PgConnection,
+    tasks: &[&NewTask],
+    links: &[TaskLinks],
+) -> Result<Vec<SubmitAnswer>, StoreError> {
+    let rows = stored(tx, tasks, links, Caps::Decided).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.
     let lost_unique = rows
         .iter()
@@ -97,14 +165,7 @@ pub(super) async fn insert(
         .zip(tasks)
         .map(|(row, task)| {
             if row.stored {
-                let is_ready = row.run_at <= row.created_at && !row.waits;
-                Ok(SubmitAnswer::Created(Created {
-                    created_at: row.created_at,
-                    run_at: row.run_at,
-                    start_deadline: row.start_deadline,
-                    state: if is_ready { State::Ready } else { State::Scheduled },
-                    waits: row.waits,
-                }))
+                Ok(row.created())
             } else if row.key_is_new {
                 // The holder ended between the two statements: the same call stores it now.
                 by_unique.get(&task.id).cloned().ok_or(StoreError::Contended)

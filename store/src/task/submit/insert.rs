@@ -1,7 +1,7 @@
 //! Stores single submissions, many at once, in one transaction.
 
-use super::guarded::needs_guard;
-use super::{NewTask, SubmitAnswer, parents, plain, reserved};
+use super::guarded::{needs_guard, stands_alone};
+use super::{NewTask, SubmitAnswer, guarded, parents, plain, reserved};
 use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::spend::Accepting;
@@ -12,51 +12,72 @@ use sqlx::{Connection, PgConnection};
 /// Stores `tasks`, of any tenants; one answer each, in order. Committed durably when this returns.
 ///
 /// # Errors
-/// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether some may have been stored.
+/// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether some may have been stored; some that have nothing to do
+/// with others may have been stored in any case.
 pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
-    repeated(|| async {
-        let mut connection = db.writing().acquire().await?;
-        if needs_guard(tasks) {
-            let mut tx = named("begin", connection.begin()).await?;
-            let answers = in_transaction(&mut tx, tasks).await?;
-            named("commit", tx.commit()).await?;
-            connection.keep();
-            return Ok(answers);
-        }
-        // A single statement is a transaction of its own: one round trip.
-        let known = db.known_caps().of(tenants(tasks));
-        let answers = if known.is_empty() {
-            plain::insert(&mut connection, tasks).await
-        } else {
-            reserved::insert_known(&mut connection, tasks, &known).await
-        };
-        let mut answers = connection.after(answers)?;
-        if answers.iter().any(Option::is_none) {
-            capped(db, tasks, &mut answers).await?;
-        }
-        answers.into_iter().map(|answer| answer.ok_or(StoreError::Contended)).collect()
-    })
-    .await
+    let mut answers = insert_at_once(db, tasks).await?;
+    let open = tasks.iter().zip(&answers).filter(|(_, answer)| answer.is_none());
+    let open: Vec<NewTask> = open.map(|(task, _)| task.clone()).collect();
+    if !open.is_empty() {
+        let places = answers.iter_mut().filter(|answer| answer.is_none());
+        let stored = insert_in_turn(db, &open).await?;
+        places.zip(stored).for_each(|(place, answer)| *place = Some(answer));
+    }
+    answers.into_iter().map(|answer| answer.ok_or(StoreError::Contended)).collect()
 }
 
-/// Stores those of `tasks` that have no answer, because their tenants have spend caps.
-async fn capped(
+/// The same in one statement, for those tasks for which that is enough; the others get no answer, and [`insert_in_turn`] stores them: their
+/// idempotency keys were used before, they do not stand alone, or what is known of their tenants' spend caps does not do.
+///
+/// # Errors
+/// When the database cannot answer; then none is stored, or [`StoreError::outcome_unknown`].
+pub async fn insert_at_once(
     db: &SubmitDb,
     tasks: &[NewTask],
-    answers: &mut [Option<SubmitAnswer>],
-) -> Result<(), StoreError> {
-    let open = tasks.iter().zip(&*answers).filter(|(_, answer)| answer.is_none());
-    let open: Vec<NewTask> = open.map(|(task, _)| task.clone()).collect();
-    let mut connection = db.writing().acquire().await?;
-    let mut tx = named("begin", connection.begin()).await?;
-    let accepting = Accepting::read(&mut tx, tenants(&open)).await?;
-    let stored = accepted(&mut tx, &open, &accepting).await?;
-    named("commit", tx.commit()).await?;
-    connection.keep();
-    db.known_caps().learn(tenants(&open), accepting);
-    let places = answers.iter_mut().filter(|answer| answer.is_none());
-    places.zip(stored).for_each(|(place, answer)| *place = Some(answer));
-    Ok(())
+) -> Result<Vec<Option<SubmitAnswer>>, StoreError> {
+    let alone: Vec<&NewTask> = tasks.iter().filter(|task| stands_alone(task)).collect();
+    if alone.is_empty() {
+        return Ok(vec![None; tasks.len()]);
+    }
+    let stored = repeated(|| async {
+        let mut connection = db.writing().acquire().await?;
+        // A single statement is a transaction of its own: one round trip.
+        let known = db.known_caps().of(alone.iter().map(|task| task.tenant));
+        let answers = if needs_guard(alone.iter().copied()) {
+            guarded::insert_keyed(&mut connection, &alone).await
+        } else if known.is_empty() {
+            plain::insert(&mut connection, &alone).await
+        } else {
+            reserved::insert_known(&mut connection, &alone, &known).await
+        };
+        connection.after(answers)
+    });
+    let mut stored = stored.await?.into_iter();
+    Ok(tasks
+        .iter()
+        .map(|task| stands_alone(task).then(|| stored.next()).flatten().flatten())
+        .collect())
+}
+
+/// The same for any tasks, in a transaction of several statements.
+///
+/// # Errors
+/// When the database cannot answer; then none is stored, or [`StoreError::outcome_unknown`].
+pub async fn insert_in_turn(
+    db: &SubmitDb,
+    tasks: &[NewTask],
+) -> Result<Vec<SubmitAnswer>, StoreError> {
+    repeated(|| async {
+        let mut connection = db.writing().acquire().await?;
+        let mut tx = named("begin", connection.begin()).await?;
+        let accepting = Accepting::read(&mut tx, tenants(tasks)).await?;
+        let stored = accepted(&mut tx, tasks, &accepting).await?;
+        named("commit", tx.commit()).await?;
+        connection.keep();
+        db.known_caps().learn(tenants(tasks), accepting);
+        Ok(stored)
+    })
+    .await
 }
 
 /// Stores `tasks` in the transaction of what they are made by.

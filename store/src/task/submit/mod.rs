@@ -1,7 +1,7 @@
 //! Submitting: durable before the answer.
 //!
-//! One transaction for everything given, one answer per row. Without keys it is one statement; with an
-//! idempotency key or a unique key what is new is decided by the database's unique indexes, never by a look before.
+//! One answer per row. Most tasks are stored by one statement; those with unique keys, parents or a used idempotency key in a
+//! transaction. What is new is decided by the database's unique indexes, never by a look before.
 
 mod batch;
 mod guarded;
@@ -13,8 +13,9 @@ mod reserved;
 mod row;
 
 pub use batch::{BatchAnswer, insert_batch};
+pub use guarded::stands_alone;
 pub(crate) use insert::in_transaction;
-pub use insert::insert;
+pub use insert::{insert, insert_at_once, insert_in_turn};
 pub(in crate::task) use row::strand;
 
 use crate::idempotency::IdempotencyKey;

@@ -62,9 +62,10 @@ impl crate::statement::RowCount for StoredTask {
 /// Stores those of tenants that have no spend cap; the others get no answer.
 pub(super) async fn insert(
     tx: &mut PgConnection,
-    tasks: &[NewTask],
+    tasks: &[&NewTask],
 ) -> Result<Vec<Option<SubmitAnswer>>, StoreError> {
-    let rows: Vec<SubmittedTask<'_>> = tasks.iter().map(SubmittedTask::from).collect();
+    let rows: Vec<SubmittedTask<'_>> =
+        tasks.iter().map(|task| SubmittedTask::from(*task)).collect();
     let query = store_plain!(
         input: "with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at

@@ -35,7 +35,7 @@ pub(super) async fn insert(
 /// any more, or whose shares have too little, get no answer.
 pub(super) async fn insert_known(
     tx: &mut PgConnection,
-    tasks: &[NewTask],
+    tasks: &[&NewTask],
     known: &Accepting,
 ) -> Result<Vec<Option<SubmitAnswer>>, StoreError> {
     let tasks: Vec<NewTask> = tasks.iter().map(|task| with_reservation(task, known)).collect();
