@@ -62,6 +62,9 @@ pub struct Arguments {
     /// Setting of every process, by environment variable: `--set BERTH_API__SUBMIT_WRITERS=1`; repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
+    /// The tenant's tasks have prices and reserve under a spend cap.
+    #[arg(long)]
+    pub spend_cap: bool,
     /// Waiting tasks in `flat`.
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u32).range(10_000..=100_000_000))]
     pub waiting: u32,

@@ -32,6 +32,9 @@ const SETTINGS: [(&str, &str); 10] = [
 /// Additional settings from the arguments.
 pub static OTHERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
+/// Whether the customer has a spend cap.
+pub static SPEND_CAP: OnceLock<bool> = OnceLock::new();
+
 /// All settings; the last of one name wins.
 pub fn settings() -> impl Iterator<Item = (&'static str, &'static str)> {
     let others = OTHERS.get().into_iter().flatten().map(|(name, value)| (&**name, &**value));
@@ -74,6 +77,15 @@ pub struct Rig {
 pub const NO_LIMITS: &str = r#"update plan set limits = limits || '{"submits_per_second": 1000000, "submit_burst": 1000000,
     "submits_per_hour": 1000000000, "running_tasks": 1000000, "backlog": 100000000}' where name = 'default'"#;
 
+/// Prices, and a cap that is never used up.
+const CAP: &str = r#"insert into price_book (name, document) values ('bench', '{"currency": "EUR", "prices": [{"effective_from": "2020-01-01T00:00:00Z",
+        "rates": {"cpu_core": 41000, "memory_gib": 7000}, "each": {"task": 3}}]}');
+    update plan set billing = '{"price_book": "bench"}' where name = 'default';
+    insert into spend_cap (tenant_id, name, scope, period, zone, amount, currency)
+        select id, 'all', 'tenant', 'month', 'UTC', 1000000000000000, 'EUR' from tenant where name = 'bench';
+    insert into spend_share (tenant_id, cap_id, share, period_start, free, spent)
+        select tenant_id, id, share, date_trunc('month', now(), zone), amount / 8, 0 from spend_cap, generate_series(0, 7) share"#;
+
 impl Rig {
     /// Starts one; without an executor nothing runs and everything waits.
     pub async fn start(executors: usize) -> anyhow::Result<Self> {
@@ -96,6 +108,9 @@ impl Rig {
         // What is measured is how fast it goes, not what a customer has paid for.
         cluster.database().sql(NO_LIMITS).await?;
         let customer = Customer::sign_up(&cluster, "bench").await?;
+        if SPEND_CAP.get() == Some(&true) {
+            cluster.database().sql(CAP).await?;
+        }
         let url = cluster.api_urls().first().context("no api")?;
         let target = Target::new(url, customer.key())?;
         let rig = Self { cluster, target, tasks: TaskGroup::new() };

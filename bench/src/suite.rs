@@ -15,6 +15,7 @@ use testkit::{psql, settings};
 /// Everything that the arguments ask for.
 pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
     rig::OTHERS.get_or_init(|| arguments.set.clone());
+    rig::SPEND_CAP.get_or_init(|| arguments.spend_cap);
     let admin_url = settings::database_url().context("no Postgres given; use `make bench`")?;
     let amqp_url = settings::amqp_url().context("no RabbitMQ given; use `make bench`")?;
     let mut results = Results {

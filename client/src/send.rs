@@ -9,6 +9,7 @@ use crate::error::{ApiError, ClientError};
 use crate::idempotency::IdempotencyKey;
 use crate::response::ApiResponse;
 use crate::retry::RetryPolicy;
+use api_types::Cursor;
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response};
@@ -16,6 +17,7 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 const REPLAYED: &str = "idempotency-replayed";
+const NEXT_CURSOR: &str = "next-cursor";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// One request. The same bytes go out in each try: the server compares them.
@@ -34,6 +36,7 @@ pub(crate) struct Call {
 struct Received {
     body: Bytes,
     replayed: bool,
+    next: Option<Cursor>,
 }
 
 /// Why one try failed.
@@ -128,6 +131,15 @@ impl Client {
         Ok(self.receive(call).await?.body)
     }
 
+    /// The same, with the cursor in the response's headers.
+    pub(crate) async fn fetch_page(
+        &self,
+        call: Call,
+    ) -> Result<(Bytes, Option<Cursor>), ClientError> {
+        let received = self.receive(call).await?;
+        Ok((received.body, received.next))
+    }
+
     async fn receive(&self, call: Call) -> Result<Received, ClientError> {
         let mut tried = 1;
         loop {
@@ -184,8 +196,10 @@ impl Client {
         }
         let response = self.open(request).await?;
         let replayed = response.headers().get(REPLAYED).is_some_and(|value| value == "true");
+        let next = response.headers().get(NEXT_CURSOR).and_then(|value| value.to_str().ok());
+        let next = next.map(|text| Cursor::from(text.to_owned()));
         let body = response.bytes().await.map_err(Failed::Transport)?;
-        Ok(Received { body, replayed })
+        Ok(Received { body, replayed, next })
     }
 
     /// The response is not from the API; `what` is the reason.

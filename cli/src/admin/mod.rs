@@ -28,6 +28,7 @@ mod tenant_create;
 mod tenant_put;
 mod tenant_show;
 mod tenant_stand;
+mod usage_events;
 mod user_create;
 mod user_put;
 mod user_remove;
@@ -74,6 +75,7 @@ pub use tenant_stand::{
     Standing, TenantDeleteArguments, TenantSetPlanArguments, delete as tenant_delete,
     set_plan as tenant_set_plan, stand as tenant_stand,
 };
+pub use usage_events::{UsageEventsArguments, run as usage_events};
 pub use user_create::{
     UserCreateArguments, UserListArguments, list as user_list, run as user_create,
 };

@@ -63,6 +63,8 @@ pub enum AdminCommand {
         after_help = "Example:\n  berth admin credit create acme outage-7 --amount -5000000 --currency EUR --reason 'Outage of May 7'"
     )]
     Credit(CreditCommand),
+    /// Usage as events for a billing provider.
+    UsageEvents(admin::UsageEventsArguments),
     /// API keys.
     #[command(
         subcommand,

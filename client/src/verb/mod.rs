@@ -32,5 +32,6 @@ mod wait;
 mod workflow_runs;
 mod workflows;
 
+pub use admin::UsageEvents;
 pub use follow::Follow;
 pub use usage::CostsQuery;

@@ -15,7 +15,7 @@ const RATE: u32 = 40;
 const HOLE: Duration = Duration::from_secs(5);
 
 /// Starts the process again with a clock that is off, and sees that it is.
-async fn skew(cluster: &mut Cluster, at: usize, seconds: i32) -> anyhow::Result<()> {
+pub(crate) async fn skew(cluster: &mut Cluster, at: usize, seconds: i32) -> anyhow::Result<()> {
     let library = fake_time::library().unwrap_or_default();
     for (name, value) in fake_time::environment(&library, seconds) {
         cluster.set_of(at, name, value);

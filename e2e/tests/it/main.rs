@@ -25,6 +25,7 @@ mod journey;
 mod kills;
 mod large_bodies;
 mod large_numbers;
+mod ledger;
 mod long_outage;
 mod migrations;
 mod overlapping_clients;

@@ -32,7 +32,7 @@ async fn billed(shape: Shape) -> anyhow::Result<(Cluster, Customer)> {
     Ok((cluster, customer))
 }
 
-async fn put(customer: &Customer, path: &str, body: &Value) -> anyhow::Result<Value> {
+pub(crate) async fn put(customer: &Customer, path: &str, body: &Value) -> anyhow::Result<Value> {
     let (status, answer) = customer.call("PUT", path, Some(body), None).await?;
     anyhow::ensure!(status == 200 || status == 201, "{path}: {status} {answer}");
     Ok(answer)

@@ -10,6 +10,9 @@ mod restore;
 mod tenant_keys;
 mod tenant_users;
 mod tenants;
+mod usage_events;
+
+pub use usage_events::UsageEvents;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
