@@ -13,6 +13,7 @@ mod most;
 mod parents;
 mod rooms;
 mod running;
+mod unsent;
 
 use crate::connect::ApiDb;
 use crate::{StoreError, TenantScope};
@@ -22,6 +23,8 @@ use domain::id::TaskId;
 use domain::task::State;
 use live::Live;
 use sqlx::PgConnection;
+
+pub use unsent::{UnsentDue, UnsentTask, explain_unsent};
 
 /// What is known of the task; `None` where this tenant has none of that id.
 ///
