@@ -286,6 +286,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
         "spend_cap.put" => SPEND_CAP,
+        "usage.quote" => r#"{"task":{"run":{"noop":{}}}}"#,
         "task.mark_succeeded" => r#"{"note":"n"}"#,
         "task.change" => r#"{"priority":1}"#,
         "schedule.put" => SCHEDULE,
@@ -614,6 +615,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "PUT", "/v1/concurrency-limits/k".to_owned(), json!({"running": 1})),
         (own, "PUT", "/v1/schedules/s".to_owned(), serde_json::from_str(SCHEDULE).unwrap()),
         (own, "POST", "/v1/schedules/preview".to_owned(), json!({"timing": {"specs": []}})),
+        (own, "POST", "/v1/quotes".to_owned(), json!({"task": {"run": {"noop": {}}}})),
         (
             own,
             "POST",

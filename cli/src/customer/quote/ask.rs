@@ -21,6 +21,7 @@ pub(super) async fn ask(connection: &Connection, ask: QuoteAsk<RawJson>) -> Resu
 /// A body as it is sent.
 pub(super) fn raw(value: &impl Serialize) -> Result<RawJson, Failure> {
     let text = serde_json::to_string(value);
-    let text = text.map_err(|error| Failure::failed(format!("cannot write the request: {error}")))?;
+    let text =
+        text.map_err(|error| Failure::failed(format!("cannot write the request: {error}")))?;
     RawJson::parse(&text).ok_or_else(|| Failure::failed("cannot write the request".to_owned()))
 }

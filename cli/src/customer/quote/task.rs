@@ -45,7 +45,8 @@ pub async fn run(connection: &Connection, arguments: QuoteTaskArguments) -> Resu
     let wanted = match &arguments.file {
         Some(file) => of_file(file, &read(file)?)?,
         None => {
-            let (delay, run_at) = (arguments.delay.map(Given::from), arguments.run_at.map(Given::from));
+            let (delay, run_at) =
+                (arguments.delay.map(Given::from), arguments.run_at.map(Given::from));
             let task = NewTask { delay, run_at, ..arguments.task.into_task()? };
             QuoteAsk { task: Some(raw(&task)?), ..QuoteAsk::default() }
         }

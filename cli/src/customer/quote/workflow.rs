@@ -2,7 +2,7 @@
 
 use super::ask::{ask, raw};
 use crate::customer::connection::Connection;
-use crate::customer::workflow::{RunArguments, new_run};
+use crate::customer::workflow::new_run;
 use crate::failure::Failure;
 use client::request::QuoteAsk;
 use serde_json::Value;
