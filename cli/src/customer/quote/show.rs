@@ -138,7 +138,7 @@ mod tests {
             "lines": [{"name": "train", "tasks": 2, "at_most": false, "attempts": 1, "tier": "regular",
                 "effective_from": "2029-01-01T00:00:00Z", "cpu": 40_000, "memory": 0, "disk": 0, "iops": 0, "ports": 0,
                 "rounding": 0, "tolerance_discount": -10_000, "flexible_discount": 0, "attempt": 30_000, "task": 7, "most": 60_014}],
-            "cheaper": [{"delay_tolerance": "1d", "flexible": false, "most": 40_014, "saving": 20_000, "saving_basis_points": 3332},
+            "cheaper": [{"delay_tolerance": "24h", "flexible": false, "most": 40_014, "saving": 20_000, "saving_basis_points": 3332},
                 {"delay_tolerance": null, "flexible": true, "most": 42_014, "saving": 18_000, "saving_basis_points": 2999}],
             "expected_start": {"from": null, "to": null, "reason": "Other tasks must end first."}
         });
@@ -162,9 +162,9 @@ mod tests {
              train  2      1         0.03        -0.01     0.000007  0.060014\n\
              \n\
              Cheaper\n\
-             WITH                  AT MOST       SAVES\n\
-             --delay-tolerance 1d  0.040014 EUR  0.02 EUR (33.32 %)\n\
-             --flexible            0.042014 EUR  0.018 EUR (29.99 %)\n"
+             WITH                   AT MOST       SAVES\n\
+             --delay-tolerance 24h  0.040014 EUR  0.02 EUR (33.32 %)\n\
+             --flexible             0.042014 EUR  0.018 EUR (29.99 %)\n"
         );
     }
 
