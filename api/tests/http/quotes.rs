@@ -169,13 +169,8 @@ async fn a_fire_and_the_nodes_of_a_run_reserve_what_was_quoted() {
     assert_eq!(server.post("/v1/workflow-runs", run.to_string()).await.status, 201);
 }
 
-/// The same bodies to what submits them and to quotes, each with its field.
-#[tokio::test]
-async fn a_quote_accepts_what_a_submit_accepts_and_refuses_what_it_refuses() {
-    let server = Server::start().await;
-    let id = "task_00000000000000000000000000000000";
-    let parent = server.noop().await;
-    let mut bodies: Vec<(&str, &str, Value)> = Vec::new();
+/// Tasks, good and bad.
+fn many_tasks(id: &str, parent: &str) -> Vec<Value> {
     let tasks = tasks().into_iter().chain([
         noop(json!({"max_attempts": 0})),
         noop(json!({"execution_cap": "soon", "tier": "basic", "resources": {"cpu_millis": 1}})),
@@ -192,8 +187,12 @@ async fn a_quote_accepts_what_a_submit_accepts_and_refuses_what_it_refuses() {
         json!("x"),
         noop(json!({"name": "x".repeat(300_000)})),
     ]);
-    bodies.extend(tasks.map(|task| ("task", "/v1/tasks", task)));
-    let batches = [
+    tasks.collect()
+}
+
+/// Batches, good and bad.
+fn many_batches(id: &str) -> [Value; 7] {
+    [
         json!({"tasks": []}),
         json!({"task": []}),
         json!({"tasks": [noop(json!({})), noop(json!({"max_attempts": 0})), {"x": 1}, noop(json!({"depends_on": [id]}))]}),
@@ -201,14 +200,17 @@ async fn a_quote_accepts_what_a_submit_accepts_and_refuses_what_it_refuses() {
         json!({"tasks": [noop(json!({"ref": "a", "depends_on": ["a"]}))]}),
         json!({"tasks": [noop(json!({"ref": "a"})), noop(json!({"ref": "a", "depends_on": [id]}))]}),
         json!({"tasks": [noop(json!({})), noop(json!({"pool": "none"}))]}),
-    ];
-    bodies.extend(batches.map(|batch| ("batch", "/v1/tasks/batch", batch)));
+    ]
+}
+
+/// Runs, good and bad.
+fn many_runs() -> [Value; 8] {
     let node = |more: Value| {
         let mut node = json!({"task": noop(json!({}))});
         node.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         node
     };
-    let runs = [
+    [
         json!({"definition": {"nodes": {"a": node(json!({}))}}}),
         json!({"definition": {"nodes": {"a": node(json!({"after": ["b"]}))}}}),
         json!({"definition": {"nodes": {}}}),
@@ -217,10 +219,13 @@ async fn a_quote_accepts_what_a_submit_accepts_and_refuses_what_it_refuses() {
         json!({"workflow": "load", "definition": {}}),
         json!({}),
         json!({"input": "x".repeat(300_000), "definition": {"nodes": {"a": node(json!({}))}}}),
-    ];
-    bodies.extend(runs.map(|run| ("workflow", "/v1/workflow-runs", run)));
+    ]
+}
+
+/// Schedules, good and bad.
+fn many_schedules() -> [Value; 8] {
     let daily = json!({"specs": [{"cron": "0 9 * * *"}]});
-    let schedules = [
+    [
         json!({"timing": daily, "task": noop(json!({}))}),
         json!({"timing": daily, "task": noop(json!({"delay": "1s"}))}),
         json!({"timing": {"specs": [{"cron": "61 * * * *"}], "zone": "Mars/Olympus"}, "task": noop(json!({"pool": "none"}))}),
@@ -229,9 +234,21 @@ async fn a_quote_accepts_what_a_submit_accepts_and_refuses_what_it_refuses() {
         json!({"timing": daily, "workflow": {"name": "load"}}),
         json!({"timing": daily}),
         json!({}),
-    ];
+    ]
+}
+
+/// The same bodies to what submits them and to quotes, each with its field.
+#[tokio::test]
+async fn a_quote_accepts_what_a_submit_accepts_and_refuses_what_it_refuses() {
+    let server = Server::start().await;
+    let id = "task_00000000000000000000000000000000";
+    let parent = server.noop().await;
+    let mut bodies: Vec<(&str, &str, Value)> = Vec::new();
+    bodies.extend(many_tasks(id, &parent).into_iter().map(|task| ("task", "/v1/tasks", task)));
+    bodies.extend(many_batches(id).map(|batch| ("batch", "/v1/tasks/batch", batch)));
+    bodies.extend(many_runs().map(|run| ("workflow", "/v1/workflow-runs", run)));
+    bodies.extend(many_schedules().map(|schedule| ("schedule", "PUT", schedule)));
     assert_eq!(server.put_as(&server.key, "/v1/workflows/load", &[], WORKFLOW).await.status, 201);
-    bodies.extend(schedules.map(|schedule| ("schedule", "PUT", schedule)));
     let (mut taken, mut refused) = (0, 0);
     for (field, path, body) in bodies {
         let quoted = ask(&server, json!({field: body})).await;

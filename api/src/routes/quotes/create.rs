@@ -1,7 +1,7 @@
 //! `POST /v1/quotes`: what a task, a batch, a run or a month of a schedule would cost.
 
 use super::caps::caps;
-use super::price::{Asked, Priced, price};
+use super::price::{Asked, MOST_LINES, Priced, price};
 use super::subject::{Start, Subject};
 use super::{schedule, task, workflow};
 use crate::answer::{Answer, to_json};
@@ -18,8 +18,8 @@ use serde_json::value::RawValue;
 use std::time::Duration;
 use store::quote::{Like, QuoteTerms, RECENT};
 
-/// Bytes of the answer for each task of a batch that is refused, about.
-const REJECTED: usize = 512;
+/// Bytes of the answer for each line, and for each task of a batch that is refused, about.
+const PART: usize = 512;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -57,7 +57,8 @@ pub async fn handle(call: Call) -> Result<Answer<Quote>, Problem> {
     let ask: QuoteAsk<Bytes> = call.reading(call.body.len(), read).await?;
     let terms = store::quote::terms(&call.state.api, &call.scope()).await?;
     let subject = subject(&call, ask, &terms).await?;
-    call.hold.grow(subject.rejected.len() * REJECTED)?;
+    let lines = subject.items.len().min(MOST_LINES);
+    call.hold.grow((subject.rejected.len() + lines) * PART)?;
     quote(&call, subject, terms).await
 }
 

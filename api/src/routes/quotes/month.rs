@@ -75,16 +75,13 @@ pub(super) fn usual(coming: &Coming<'_>, zone: &BillingZone, now: Timestamp) -> 
     }
     let steps = Steps::new(STEPS);
     let instant_before = next.starts_at - TimeDelta::microseconds(1);
-    // With a number of fires that is limited they may be over by then.
-    let unlimited = coming.left.is_none();
     let later = coming.reckoner.next_within(instant_before.max(coming.after), &steps);
-    let first =
-        later.filter(|_| unlimited || coming.left > Some(0) && is_left(coming, next.starts_at));
+    let first = later.filter(|_| coming.left.is_none() || is_left(coming, next.starts_at));
     let first = first.or_else(|| coming.reckoner.next_within(coming.after.max(now), &steps));
     first.map_or(present, |due| zone.month_of(due.at))
 }
 
-/// Whether not all fires are over by `until`.
+/// Whether not all fires of a limited number are over by `until`.
 fn is_left(coming: &Coming<'_>, until: Timestamp) -> bool {
     let (mut seen, most) = (0, coming.left.unwrap_or(u64::MAX));
     let from = coming.after + TimeDelta::microseconds(1);
@@ -179,5 +176,78 @@ impl<'a> DayCount<'a> {
         }
         self.fires += 1;
         self.most = self.most.max(self.fires);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::schedule::Timing;
+    use domain::time::parse_time;
+    use serde_json::{Value, json};
+
+    fn time(text: &str) -> Timestamp {
+        parse_time(text).unwrap()
+    }
+
+    fn now() -> Timestamp {
+        time("2027-01-15T12:00:00Z")
+    }
+
+    fn berlin() -> BillingZone {
+        "Europe/Berlin".parse().unwrap()
+    }
+
+    fn reckoner(timing: Value) -> Reckoner {
+        let timing: Timing = serde_json::from_value(timing).unwrap();
+        Reckoner::stored(&timing, now()).unwrap()
+    }
+
+    /// The month that is priced by itself, its fires and those of its busiest day in Berlin.
+    fn usual_of(timing: Value) -> (String, Option<u64>, Option<u64>) {
+        let reckoner = reckoner(timing);
+        let coming = Coming { reckoner: &reckoner, after: now(), left: reckoner.max_fires() };
+        let period = usual(&coming, &berlin(), now());
+        let month = count(&coming, period, vec!["Europe/Berlin".to_owned()], now());
+        let shown = month.view(&berlin());
+        (shown.month, shown.fires, month.busiest_day("Europe/Berlin"))
+    }
+
+    #[test]
+    fn the_usual_month_is_the_first_whole_one_with_a_fire() {
+        let month = |month: &str, fires, busiest| (month.to_owned(), Some(fires), Some(busiest));
+        let cron = |pattern: &str| json!({"specs": [{"cron": pattern}], "zone": "Europe/Berlin"});
+        assert_eq!(usual_of(cron("0 9 * * *")), month("2027-02", 28, 1));
+        assert_eq!(usual_of(cron("*/15 3 28 3 *")), month("2027-03", 4, 4));
+        let at = |at: &str| json!({"specs": [{"at": at}]});
+        assert_eq!(usual_of(at("2027-01-20T00:00:00Z")), month("2027-01", 1, 1));
+        assert_eq!(usual_of(at("2027-01-31T23:30:00Z")), month("2027-02", 1, 1));
+        // A limited number is over in the present month, or in the next.
+        let limited = |most| json!({"specs": [{"cron": "0 9 * * *"}], "max_fires": most});
+        assert_eq!(usual_of(limited(3)), month("2027-01", 3, 1));
+        assert_eq!(usual_of(limited(20)), month("2027-02", 4, 1));
+        let delay = json!({"specs": [{"every": {"every": "6h", "counting": "fixed_delay"}}]});
+        assert_eq!(usual_of(delay), month("2027-02", 28 * 4, 4));
+    }
+
+    #[test]
+    fn a_month_is_the_present_one_or_one_of_the_next_ten_years() {
+        let read = |text: &str| super::read(text, &berlin(), now()).map(|period| period.starts_at);
+        assert_eq!(read("2027-01"), Some(time("2026-12-31T23:00:00Z")));
+        assert_eq!(read("2027-04"), Some(time("2027-03-31T22:00:00Z")));
+        assert!(read("2037-01").is_some());
+        for bad in [
+            "2026-12",
+            "2037-02",
+            "2027-13",
+            "2027-1",
+            "27-01",
+            "2027-01-01",
+            "",
+            "2027_01",
+            "+027-01",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
     }
 }

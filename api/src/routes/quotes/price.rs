@@ -10,7 +10,7 @@ use std::time::Duration;
 use store::quote::{Like, QuoteBook, QuoteTerms, RecentUse};
 
 /// Lines of one answer.
-const MOST_LINES: usize = 1000;
+pub(super) const MOST_LINES: usize = 1000;
 
 /// A subject, and all that its price depends on.
 pub(super) struct Asked<'a> {

@@ -9,8 +9,9 @@ use crate::routes::schedules::{
     LookedAt, MAX_NAME, is_name, is_stored, look, never_fires, no_such_schedule, run_now,
 };
 use actix_web::web::Bytes;
-use domain::invoice::BillingZone;
-use domain::schedule::{FireTemplate, Reckoner, Timing};
+use chrono::TimeDelta;
+use domain::invoice::{BillingZone, Period};
+use domain::schedule::{FireTemplate, Reckoner, Steps, Timing};
 use domain::spend::CapPeriod;
 use domain::time::Timestamp;
 use domain::workflow::{NodeTasks, Plan};
@@ -32,8 +33,10 @@ struct Priced {
     left: Option<u64>,
     template: FireTemplate,
     plan: Option<Plan>,
+    /// Of the schedule of this name, where it is stored.
     id: Option<String>,
-    next: Option<Timestamp>,
+    /// Of one that is stored and not sent: when it is due next, unless it is paused.
+    next: Option<Option<Timestamp>>,
 }
 
 /// What a month of a schedule is priced by.
@@ -48,8 +51,7 @@ pub(super) async fn schedule(
     let Asked { schedule, name, month } = asked;
     let wrong =
         |pointer: &str, detail: String| Problem::at(Code::ValidationFailed, pointer, detail);
-    if let Some(name) = name.as_deref().filter(|name| !is_name(name)) {
-        let _ = name;
+    if name.as_deref().is_some_and(|name| !is_name(name)) {
         let detail = format!(
             "must have 1 to {MAX_NAME} of a-z A-Z 0-9 _ . -, begin with a letter or digit, and not be `preview`"
         );
@@ -117,6 +119,10 @@ async fn sent(
     if checked.never.is_some() && !is_stored(call, name, &checked.timing).await? {
         return Err(never_fires(checked.never));
     }
+    let id = match name {
+        Some(name) => store::schedule::find_id(&call.state.api, &call.scope(), name).await?,
+        None => None,
+    };
     Ok(Priced {
         left: checked.timing.max_fires,
         timing: checked.timing,
@@ -124,7 +130,7 @@ async fn sent(
         after: now,
         template: checked.template,
         plan,
-        id: None,
+        id: id.map(|id| id.uuid().to_string()),
         next: None,
     })
 }
@@ -138,8 +144,7 @@ async fn stored(call: &Call, name: &str) -> Result<Priced, Problem> {
     };
     let left = record.timing.max_fires.map(|most| most.saturating_sub(record.fires));
     // Of a limited number those that are fired do not count again.
-    let next_only =
-        record.next_at.unwrap_or(Timestamp::MAX_UTC) - chrono::TimeDelta::microseconds(1);
+    let next_only = record.next_at.unwrap_or(Timestamp::MAX_UTC) - TimeDelta::microseconds(1);
     let after = if left.is_some() { next_only } else { record.due_after() };
     Ok(Priced {
         created_at: record.created_at,
@@ -147,7 +152,7 @@ async fn stored(call: &Call, name: &str) -> Result<Priced, Problem> {
         left,
         plan,
         id: Some(record.id.uuid().to_string()),
-        next: record.next_at.filter(|_| record.paused.is_none()),
+        next: Some(record.next_at.filter(|_| record.paused.is_none())),
         timing: record.timing,
         template: record.template,
     })
@@ -155,7 +160,7 @@ async fn stored(call: &Call, name: &str) -> Result<Priced, Problem> {
 
 fn counted(
     priced: &Priced,
-    (period, zone): (Option<domain::invoice::Period>, BillingZone),
+    (period, zone): (Option<Period>, BillingZone),
     zones: Vec<String>,
     now: Timestamp,
 ) -> Result<(CountedMonth, Option<Timestamp>), Problem> {
@@ -164,11 +169,10 @@ fn counted(
     let coming = Coming { reckoner: &reckoner, after: priced.after, left: priced.left };
     let period = period.unwrap_or_else(|| usual(&coming, &zone, now));
     let month = count(&coming, period, zones, now);
-    let is_new = priced.id.is_none();
-    let first = || {
-        reckoner
-            .next_within(now, &domain::schedule::Steps::new(domain::schedule::Steps::OF_A_PREVIEW))
+    let steps = Steps::new(Steps::OF_A_PREVIEW);
+    let next = match priced.next {
+        Some(next) => next,
+        None => reckoner.next_within(now, &steps).map(|due| due.at),
     };
-    let next = if is_new { first().map(|due| due.at) } else { priced.next };
     Ok((month, next))
 }
