@@ -122,6 +122,58 @@ async fn the_most_of_a_quote_is_what_a_capped_submit_reserves() {
     );
 }
 
+/// A task of which everything that decides its price comes from `next`, a number below its argument.
+fn random_task(mut next: impl FnMut(u64) -> u64) -> Value {
+    let mut task = noop(json!({
+        "execution_cap": format!("{}ms", next(4_000_000) + 1),
+        "max_attempts": next(9) + 1,
+        "delay_tolerance": format!("{}s", next(100_000)),
+        "flexible": next(2) == 0,
+    }));
+    if next(2) == 0 {
+        task["tier"] = json!(["basic", "regular", "premium"][usize::try_from(next(3)).unwrap()]);
+    } else {
+        task["resources"] =
+            json!({"cpu_millis": next(9000) + 1, "memory_mib": next(9000) + 1, "ports": next(9)});
+    }
+    task
+}
+
+#[tokio::test]
+async fn each_of_many_tasks_reserves_what_its_line_says() {
+    let server = Server::start().await;
+    billed(&server).await;
+    cap(&server, "all", LARGE, json!({})).await;
+    let mut state = 20_301_107_u64;
+    let next = |most: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut next = next;
+    let tasks: Vec<Value> = (0..300).map(|_| random_task(&mut next)).collect();
+    let batch = json!({"tasks": tasks});
+    let quoted = quote(&server, json!({"batch": batch})).await;
+    let stored = server.post("/v1/tasks/batch", batch.to_string()).await.json();
+    assert_eq!(stored["accepted"], 300, "{stored}");
+    let lines = quoted["lines"].as_array().unwrap();
+    let mut said: Vec<i64> = lines
+        .iter()
+        .flat_map(|line| {
+            let of = |field: &str| line[field].as_i64().unwrap();
+            let tasks = usize::try_from(of("tasks")).unwrap();
+            vec![of("attempts") * of("attempt") + of("task"); tasks]
+        })
+        .collect();
+    said.sort_unstable();
+    let sql =
+        "select reservation ->> 'amount' from task order by (reservation ->> 'amount')::bigint";
+    let kept = server.db.sql(sql).await.unwrap();
+    let kept: Vec<i64> = kept.split_whitespace().map(|amount| amount.parse().unwrap()).collect();
+    assert_eq!(said, kept);
+    assert_eq!(quoted["most"], kept.iter().sum::<i64>());
+}
+
 #[tokio::test]
 async fn a_fire_and_the_nodes_of_a_run_reserve_what_was_quoted() {
     let server = Server::start().await;

@@ -110,7 +110,7 @@ async fn a_schedule_and_a_workflow(
     let (code, _, err) = shell.berth(&["quote", "schedule", "none"], "").await?;
     assert_eq!(code, 3, "{err}");
     let (code, _, err) =
-        shell.berth(&["quote", "task", "--execution-cap", "400d", "--noop"], "").await?;
+        shell.berth(&["quote", "task", "--execution-cap", "9600h", "--noop"], "").await?;
     assert_eq!((code, err.contains("execution_cap")), (2, true), "{err}");
     Ok(())
 }
