@@ -1,6 +1,6 @@
 //! `/v1/quotes`: what something would cost that is not sent yet. Nothing is stored.
 //!
-//! - `task`, `workflow` and `schedule` check what is to be priced, as its submit does, and say of which tasks it is ([`subject`]).
+//! - `task`, `workflow` and `schedule` check what is to be priced, as its submit does, and say of which tasks it is (`subject`).
 //! - `price` says what these cost, `caps` what is left of the spend caps, `month` how often a schedule is due.
 
 mod caps;
