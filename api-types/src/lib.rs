@@ -26,6 +26,7 @@ mod plan;
 mod pool;
 mod price;
 mod problem;
+mod quote;
 mod raw_json;
 pub mod request;
 mod restore;
@@ -64,6 +65,9 @@ pub use plan::{DeletedPlan, Plan};
 pub use pool::{DeletedPool, MaxExecutor, Pool, PoolGrants, PoolPaused};
 pub use price::{DeletedPriceBook, PriceBook};
 pub use problem::{FieldError, Problem};
+pub use quote::{
+    Quote, QuoteCap, QuoteCheaper, QuoteEstimate, QuoteLine, QuoteMonth, QuoteRejected, QuoteStart,
+};
 pub use raw_json::RawJson;
 pub use restore::{OverdueSchedule, Restore, UnfinishedTasks};
 pub use schedule::{

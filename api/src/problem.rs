@@ -74,6 +74,20 @@ impl Problem {
         problem
     }
 
+    /// The same, of a body that stands at `base` in the one that was sent.
+    #[must_use]
+    pub fn below(mut self, base: &str) -> Self {
+        if self.0.errors.is_empty() {
+            return self;
+        }
+        for error in &mut self.0.errors {
+            error.pointer.insert_str(0, base);
+        }
+        let Self(parts) = Self::with_errors(self.0.code, std::mem::take(&mut self.0.errors));
+        (self.0.detail, self.0.errors) = (parts.detail, parts.errors);
+        self
+    }
+
     /// The same, keeping why for the log.
     #[must_use]
     pub fn caused_by(mut self, cause: &(dyn Error + 'static)) -> Self {

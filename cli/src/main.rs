@@ -20,7 +20,7 @@ use arguments::{
     AdminArguments, AdminCommand, AdminInvoiceCommand, Arguments, AuditCommand, CapCommand,
     Command, ConcurrencyCommand, CreditCommand, ExecutorCommand, InvoiceCommand, KeyCommand,
     KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand, PriceBookCommand, ProfileCommand,
-    ScheduleCommand, TenantCommand, UserCommand, UsersCommand, WorkflowCommand,
+    QuoteCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand, WorkflowCommand,
 };
 use clap::{CommandFactory, Parser};
 use customer::{Connection, ConnectionArguments};
@@ -98,6 +98,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
         Command::Cost(which) => Box::pin(customer::cost(&connect()?, &which)).await,
+        Command::Quote(command) => Box::pin(quote(command, &connect()?)).await,
         Command::Invoice(command) => Box::pin(invoice(command, &connect()?)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
@@ -284,6 +285,14 @@ async fn price_book(command: PriceBookCommand, connection: &Connection) -> Resul
         PriceBookCommand::Get(which) => admin::price_book_get(&which, connection).await,
         PriceBookCommand::Put(book) => admin::price_book_put(&book, connection).await,
         PriceBookCommand::Delete(which) => admin::price_book_delete(&which, connection).await,
+    }
+}
+
+async fn quote(command: QuoteCommand, connection: &Connection) -> Result<(), Failure> {
+    match command {
+        QuoteCommand::Task(what) => customer::quote_task(connection, *what).await,
+        QuoteCommand::Workflow(what) => customer::quote_workflow(connection, &what).await,
+        QuoteCommand::Schedule(what) => customer::quote_schedule(connection, *what).await,
     }
 }
 

@@ -37,6 +37,7 @@ pub mod plan;
 pub mod pool;
 pub mod price_book;
 mod price_history;
+pub mod quote;
 pub mod rate;
 pub mod replica;
 pub mod rollup;

@@ -13,6 +13,7 @@ mod key;
 mod lever;
 mod operator;
 mod pairs;
+mod quote;
 mod run;
 mod schedule;
 mod task;
@@ -33,6 +34,7 @@ pub use operator::{
     MaxExecutorPut, PoolGrantsPut, PoolPause, PoolPut, TenantChange, TenantCreate, TenantPut,
 };
 pub use pairs::Pairs;
+pub use quote::QuoteAsk;
 pub use run::{CommandRun, HttpRun, NoopRun, Run};
 pub use schedule::{
     CatchUp, Misfire, NewSchedule, ScheduleBackfill, SchedulePause, SchedulePreviewAsk,

@@ -53,7 +53,8 @@ pub(super) fn of(endpoint: &Endpoint) -> Vec<Parameter> {
 
 /// A tenant's write that would otherwise do a second thing when it is repeated; a question that has a body is none.
 pub(super) fn takes_idempotency_key(endpoint: &Endpoint) -> bool {
-    let writes = matches!(endpoint.access, Access::Tenant(permission, _) if permission != Permission::ReadTasks);
+    let writes = matches!(endpoint.access, Access::Tenant(permission, _)
+        if !matches!(permission, Permission::ReadTasks | Permission::ReadUsage));
     endpoint.verb == Verb::Post && writes
 }
 

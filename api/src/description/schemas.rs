@@ -185,6 +185,15 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::SpendCap>()
         .schema_from::<wire::SpendAlert>()
         .schema_from::<wire::DeletedSpendCap>()
+        .schema("QuoteAsk", <body::QuoteAsk>::schema())
+        .schema_from::<wire::Quote>()
+        .schema_from::<wire::QuoteEstimate>()
+        .schema_from::<wire::QuoteMonth>()
+        .schema_from::<wire::QuoteLine>()
+        .schema_from::<wire::QuoteCheaper>()
+        .schema_from::<wire::QuoteCap>()
+        .schema_from::<wire::QuoteStart>()
+        .schema_from::<wire::QuoteRejected>()
 }
 
 fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {

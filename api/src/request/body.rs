@@ -44,7 +44,7 @@ pub enum BodyRule {
     Change,
     /// Many tasks, `api.max_batch_bytes` at most: one JSON object, or a line for each.
     Batch,
-    /// One JSON object with a workflow or a price book, `api.max_batch_bytes` at most.
+    /// One JSON object with a workflow, a price book or what is to be priced, `api.max_batch_bytes` at most.
     Workflow,
     /// Nothing, or one JSON object with a value, 96 KiB at most; its type need not be declared.
     Payload,

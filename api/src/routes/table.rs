@@ -5,7 +5,8 @@
 
 use super::{
     admin, audit, concurrency, costs, docs, health, invoices, keys, limits, metrics, openapi,
-    schedules, sessions, signal, spend_cap, task, usage, users, who_am_i, workflow, workflow_run,
+    quotes, schedules, sessions, signal, spend_cap, task, usage, users, who_am_i, workflow,
+    workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -120,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 131] = routes! {
+pub static TABLE: [Endpoint; 132] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -140,6 +141,7 @@ pub static TABLE: [Endpoint; 131] = routes! {
     Get "/v1/tasks/{id}/result" "task.result", Tenant(ReadTasks), None, task::result => handle, DOC;
     Get "/v1/usage" "usage.read", Tenant(ReadUsage), None, usage => handle, DOC;
     Get "/v1/costs" "usage.costs", Tenant(ReadUsage), None, costs => handle, DOC;
+    Post "/v1/quotes" "usage.quote", Tenant(ReadUsage), Workflow, quotes::create => handle, DOC;
     Get "/v1/invoices" "invoice.list", Tenant(ReadUsage), None, invoices::list => handle, DOC;
     Get "/v1/invoices/{number}" "invoice.get", Tenant(ReadUsage), None, invoices::get => handle, DOC;
     Get "/v1/invoices/{number}/lines/{line}/attempts" "invoice.attempts", Tenant(ReadUsage), None, invoices::attempts => handle, DOC;

@@ -40,6 +40,7 @@ mod outage;
 mod pooler;
 mod pools;
 mod quotas;
+mod quotes;
 mod reads;
 mod replicas;
 mod reruns;

@@ -286,6 +286,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
         "spend_cap.put" => SPEND_CAP,
+        "usage.quote" => r#"{"task":{"run":{"noop":{}}}}"#,
         "task.mark_succeeded" => r#"{"note":"n"}"#,
         "task.change" => r#"{"priority":1}"#,
         "schedule.put" => SCHEDULE,
@@ -589,6 +590,14 @@ fn of_money(tenant: &str) -> [(&'static str, String, serde_json::Value); 2] {
     [("POST", format!("{tenant}/credits"), credit), ("PUT", format!("{tenant}/billing"), json!({}))]
 }
 
+/// Questions that have a body.
+fn asked() -> [(&'static str, serde_json::Value); 2] {
+    [
+        ("/v1/schedules/preview", json!({"timing": {"specs": []}})),
+        ("/v1/quotes", json!({"task": {"run": {"noop": {}}}})),
+    ]
+}
+
 #[tokio::test]
 async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let server = server().await;
@@ -603,6 +612,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let password = json!({"old_password": "x", "password": crate::users::PASSWORD});
     let tenant = format!("/v1/admin/tenants/{}", server.tenant);
     let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
+    let asked = asked().map(|(path, body)| (own, "POST", path.to_owned(), body));
     let of_money = of_money(&tenant).map(|(verb, path, body)| (platform, verb, path, body));
     let targets = [
         (own, "POST", "/v1/tasks".to_owned(), json!({"run": {"noop": {}}})),
@@ -613,7 +623,6 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
         (own, "PUT", "/v1/concurrency-limits/k".to_owned(), json!({"running": 1})),
         (own, "PUT", "/v1/schedules/s".to_owned(), serde_json::from_str(SCHEDULE).unwrap()),
-        (own, "POST", "/v1/schedules/preview".to_owned(), json!({"timing": {"specs": []}})),
         (
             own,
             "POST",
@@ -643,7 +652,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
         (platform, "PUT", "/v1/admin/pools/own".to_owned(), json!({"private_targets": true})),
     ];
-    for (key, verb, path, body) in targets.into_iter().chain(of_money) {
+    for (key, verb, path, body) in targets.into_iter().chain(asked).chain(of_money) {
         for field in [
             "tenant_id",
             "tenant",

@@ -3,8 +3,9 @@
 use crate::customer::{
     CapArguments, CapSetArguments, ConcurrencyKeyArguments, ConcurrencyListArguments,
     ConcurrencySetArguments, InvoiceArguments, InvoiceDownloadArguments, KeysCreateArguments,
-    KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments, UsersInviteArguments,
-    UsersPutArguments, UsersRemoveArguments, UsersRoleArguments, schedule, workflow,
+    KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments, QuoteScheduleArguments,
+    QuoteTaskArguments, QuoteWorkflowArguments, UsersInviteArguments, UsersPutArguments,
+    UsersRemoveArguments, UsersRoleArguments, schedule, workflow,
 };
 use clap::Subcommand;
 
@@ -50,6 +51,17 @@ pub enum InvoiceCommand {
     Get(InvoiceArguments),
     /// Write an invoice to a file, as PDF or CSV.
     Download(InvoiceDownloadArguments),
+}
+
+/// Commands for quotes.
+#[derive(Debug, Subcommand)]
+pub enum QuoteCommand {
+    /// Price a task, or the tasks of a file.
+    Task(Box<QuoteTaskArguments>),
+    /// Price a workflow run.
+    Workflow(QuoteWorkflowArguments),
+    /// Price a month of a schedule.
+    Schedule(Box<QuoteScheduleArguments>),
 }
 
 /// Commands for schedules.

@@ -30,8 +30,8 @@ pub use admin::{
     TenantCommand, UserCommand,
 };
 pub use customer::{
-    CapCommand, ConcurrencyCommand, InvoiceCommand, KeysCommand, ProfileCommand, ScheduleCommand,
-    UsersCommand, WorkflowCommand,
+    CapCommand, ConcurrencyCommand, InvoiceCommand, KeysCommand, ProfileCommand, QuoteCommand,
+    ScheduleCommand, UsersCommand, WorkflowCommand,
 };
 
 const EXIT_CODES: &str = "\
@@ -144,6 +144,12 @@ pub enum Command {
     Cancel(CancelArguments),
     /// Show the attempts of a task.
     Attempts(AttemptsArguments),
+    /// Show what something would cost, before it is sent.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth quote task --tier regular --execution-cap 1h -- ./train.sh\n  berth quote workflow load\n  berth quote schedule report --month 2030-03"
+    )]
+    Quote(QuoteCommand),
     /// Show what usage costs, and what the month comes to.
     Cost(CostArguments),
     /// Spend caps: what tasks may cost in a day or a month.

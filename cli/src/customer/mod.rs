@@ -29,6 +29,7 @@ mod logs;
 mod moment;
 mod pages;
 mod profile;
+mod quote;
 mod rerun;
 mod result;
 pub mod schedule;
@@ -93,6 +94,10 @@ pub use login::{LoginArguments, run as login};
 pub use logs::{LogsArguments, run as logs};
 pub(crate) use profile::{Kept, Profile};
 pub use profile::{ProfileUseArguments, list as profile_list, use_it as profile_use};
+pub use quote::{
+    QuoteScheduleArguments, QuoteTaskArguments, QuoteWorkflowArguments, schedule as quote_schedule,
+    task as quote_task, workflow as quote_workflow,
+};
 pub use rerun::{RerunArguments, run as rerun};
 pub use result::{ResultArguments, run as result};
 pub(crate) use secret_line::ask as ask_secret;

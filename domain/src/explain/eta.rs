@@ -183,7 +183,7 @@ fn of_turn(at: Timestamp, turn: &Turn) -> Eta {
 }
 
 /// `None` if too far in the future.
-fn later(at: Timestamp, seconds: f64) -> Option<Timestamp> {
+pub(super) fn later(at: Timestamp, seconds: f64) -> Option<Timestamp> {
     let near = (0.0..=FAR.as_seconds_f64()).contains(&seconds);
     near.then(|| at + TimeDelta::milliseconds((seconds * 1000.0) as i64))
 }

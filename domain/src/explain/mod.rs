@@ -4,12 +4,14 @@
 //! Without a basis for an estimate it says why.
 
 mod eta;
+mod expected;
 mod facts;
 mod order;
 mod reason;
 mod room;
 
 pub use eta::{Basis, Eta};
+pub use expected::{ExpectedStart, expected_start};
 pub use facts::{Facts, Ready, Waits};
 pub use reason::{Holder, KeyUse, LimitUse, OpenParent, OpenParents, Pause, Reason, Turn};
 pub use room::{Room, Rooms};

@@ -81,7 +81,8 @@ fn after(month: NaiveDate) -> NaiveDate {
 
 impl BillingZone {
     /// The first instant of a day. Where clocks skip midnight it is the first one that they show.
-    fn start_of(&self, day: NaiveDate) -> Timestamp {
+    #[must_use]
+    pub fn start_of(&self, day: NaiveDate) -> Timestamp {
         let year = i16::try_from(day.year()).unwrap_or(9999);
         let (month, of_month) = (day.month() as i8, day.day() as i8);
         let start = jiff::civil::Date::new(year, month, of_month)

@@ -221,6 +221,13 @@ impl PriceBook {
         self.prices.iter().rev().find(|prices| prices.effective_from <= at)
     }
 
+    /// The prices that hold at an instant, and those that are to come.
+    #[must_use]
+    pub fn known_at(&self, at: Timestamp) -> &[Prices] {
+        let begun = self.prices.partition_point(|prices| prices.effective_from <= at);
+        self.prices.get(begun.saturating_sub(1)..).unwrap_or_default()
+    }
+
     /// What is wrong with it: JSON pointers, and what each should be.
     #[must_use]
     pub fn problems(&self) -> Vec<(String, String)> {

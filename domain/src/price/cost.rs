@@ -11,7 +11,7 @@ const SHARED: u128 = 128_000;
 pub(super) const WHOLE: u128 = SHARED * HOUR_MS * 100 * 100;
 
 /// What an attempt held, and what its task allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Use {
     /// What it held.
     pub resources: Resources,
@@ -23,6 +23,38 @@ pub struct Use {
     pub tolerance_s: Option<u64>,
     /// Whether its task is flexible.
     pub flexible: bool,
+}
+
+/// What an attempt costs, part by part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CostParts {
+    /// Cores.
+    pub cpu: Micros,
+    /// Memory.
+    pub memory: Micros,
+    /// Disk.
+    pub disk: Micros,
+    /// Disk operations.
+    pub iops: Micros,
+    /// Ports.
+    pub ports: Micros,
+    /// The cost is rounded once, and not the sum of these.
+    pub rounding: Micros,
+    /// By the delay tolerance, not positive.
+    pub tolerance_discount: Micros,
+    /// For being flexible, not positive.
+    pub flexible_discount: Micros,
+}
+
+impl CostParts {
+    /// What they add up to.
+    #[must_use]
+    pub fn sum(&self) -> Micros {
+        [self.cpu, self.memory, self.disk, self.iops, self.ports, self.rounding]
+            .into_iter()
+            .chain([self.tolerance_discount, self.flexible_discount])
+            .sum()
+    }
 }
 
 impl Rates {
@@ -64,6 +96,38 @@ impl Prices {
     #[must_use]
     pub fn cost(&self, used: &Use) -> Micros {
         half_even(self.ms_rate(used).saturating_mul(used.ms.into()), WHOLE)
+    }
+
+    /// The parts of what an attempt costs; they add up to it.
+    #[must_use]
+    pub fn parts(&self, used: &Use) -> CostParts {
+        let undiscounted = |held: Resources| {
+            let hour = self.rates_of(used.tier).hour(held).saturating_mul(100 * 100);
+            half_even(hour.saturating_mul(used.ms.into()), WHOLE)
+        };
+        let whole = undiscounted(used.resources);
+        let inflexible = self.cost(&Use { flexible: false, ..*used });
+        let cost = self.cost(used);
+        let Resources { cpu_millis, memory_mib, disk_mib, iops, ports } = used.resources;
+        let none = Resources::default();
+        let [cpu, memory, disk, operations, port] = [
+            Resources { cpu_millis, ..none },
+            Resources { memory_mib, ..none },
+            Resources { disk_mib, ..none },
+            Resources { iops, ..none },
+            Resources { ports, ..none },
+        ]
+        .map(undiscounted);
+        CostParts {
+            cpu,
+            memory,
+            disk,
+            iops: operations,
+            ports: port,
+            rounding: whole - cpu - memory - disk - operations - port,
+            tolerance_discount: inflexible - whole,
+            flexible_discount: cost - inflexible,
+        }
     }
 
     /// What a task costs, which its first attempt bears.

@@ -9,6 +9,7 @@ mod cost;
 mod history;
 mod month;
 mod put_billing;
+mod quote;
 mod reservation;
 mod rollup;
 mod rounding;
@@ -17,10 +18,11 @@ pub use book::{
     Currency, Discounts, Each, MOST_BANDS, MOST_PRICES, MOST_RATE, MOST_STEPS, ParseCurrencyError,
     PriceBook, Prices, Rates, ToleranceBand, VolumeStep,
 };
-pub use cost::Use;
+pub use cost::{CostParts, Use};
 pub use history::{BookPrices, PriceHistory};
 pub use month::{Bill, Billing, Counted, Included, Month};
 pub use put_billing::PutBilling;
+pub use quote::{Cheaper, PricedTasks, TaskQuote, cheaper};
 pub use reservation::{Reservation, TaskPrice};
 pub use rollup::{
     Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, ReservedCost, Rollup, RollupKey, quarter,
@@ -28,7 +30,7 @@ pub use rollup::{
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
-use std::ops::{Add, Neg, Sub};
+use std::ops::{Add, Mul, Neg, Sub};
 use std::str::FromStr;
 
 /// Millionths of a currency's unit. Negative ones are credits.
@@ -98,6 +100,14 @@ impl Neg for Micros {
 
     fn neg(self) -> Self {
         Self(self.0.saturating_neg())
+    }
+}
+
+impl Mul<u64> for Micros {
+    type Output = Self;
+
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(i64::try_from(times).unwrap_or(i64::MAX)))
     }
 }
 

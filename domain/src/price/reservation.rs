@@ -73,10 +73,8 @@ impl Reservation {
         now: Timestamp,
         (task, attempts): (&Use, u32),
     ) -> Self {
-        let known = book.map_or(&[][..], |(_, book)| &book.prices);
-        let past = known.partition_point(|prices| prices.effective_from <= now);
-        let prices: Vec<_> =
-            known.iter().skip(past.saturating_sub(1)).map(|of| TaskPrice::of(of, task)).collect();
+        let known = book.map_or(&[][..], |(_, book)| book.known_at(now));
+        let prices: Vec<_> = known.iter().map(|of| TaskPrice::of(of, task)).collect();
         let attempt = prices.iter().map(|price| price.cost(task.ms).0).max().unwrap_or(0);
         let once = prices.iter().map(|price| price.task).max().unwrap_or(0);
         let amount = Micros(attempt.saturating_mul(attempts.into()).saturating_add(once));

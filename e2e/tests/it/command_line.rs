@@ -3,6 +3,7 @@
 mod apply;
 mod costs;
 mod invoices;
+mod quotes;
 mod workflows;
 
 use anyhow::Context;

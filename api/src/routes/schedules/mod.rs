@@ -14,3 +14,5 @@ pub mod trigger;
 mod trigger_run;
 
 pub(crate) use place::schedule_of;
+pub(super) use place::{MAX_NAME, is_name, no_such_schedule, run_now};
+pub(super) use put::{LookedAt, is_stored, look, never_fires};

@@ -20,7 +20,7 @@ use store::schedule::ScheduleRecord;
 use store::workflow::WorkflowRecord;
 
 /// Longest name.
-const MAX_NAME: usize = 100;
+pub(in crate::routes) const MAX_NAME: usize = 100;
 
 /// The schedule named in the path.
 ///
@@ -37,7 +37,8 @@ pub(super) fn name_in_path(call: &Call) -> Result<&str, Problem> {
     Err(Problem::at(Code::InvalidParameter, "path:name", detail))
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a schedule can be called so.
+pub(in crate::routes) fn is_name(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
     (1..=MAX_NAME).contains(&name.len())
         && name.bytes().all(plain)
@@ -133,7 +134,7 @@ pub(super) async fn pool_of_none(call: &Call, plan: &Plan) -> Result<Option<Pool
 ///
 /// # Errors
 /// `conflict` where it is gone, cannot run with its input, or has a pool that is none.
-pub(super) async fn run_now(
+pub(in crate::routes) async fn run_now(
     call: &Call,
     start: &WorkflowStart,
 ) -> Result<((String, i64), Plan), Problem> {

@@ -9,12 +9,14 @@ use crate::request::json;
 use crate::schedule::{NO_PARENTS, WORKFLOW, check};
 use crate::task::{Need, Origin, Rules, warnings};
 use actix_web::http::StatusCode;
+use actix_web::web::Bytes;
 use api_types::Schedule;
 use api_types::TaskWarning;
 use api_types::request::NewSchedule;
 use bus::Topic;
 use domain::plan::Quota;
 use domain::schedule::{TaskTemplate, Timing, WorkflowStart};
+use domain::workflow::Plan;
 use runtime::clock::wall;
 use std::sync::Arc;
 use store::schedule::{PutAnswer, PutSchedule};
@@ -73,15 +75,17 @@ pub async fn handle(call: Call) -> Result<Answer<Schedule>, Problem> {
         }
         PutAnswer::VersionMismatch { version } => Err(mismatch(version)),
         PutAnswer::UnknownWorkflow => Err(unknown_workflow()),
-        PutAnswer::NeverFires => {
-            let whole = || FieldError {
-                pointer: "/timing".to_owned(),
-                detail: "has no future due time; change it or delete the schedule".to_owned(),
-            };
-            let errors = vec![never.unwrap_or_else(whole)];
-            Err(Problem::with_errors(Code::ValidationFailed, errors))
-        }
+        PutAnswer::NeverFires => Err(never_fires(never)),
     }
+}
+
+/// The refusal of a schedule that is never due.
+pub(in crate::routes) fn never_fires(never: Option<FieldError>) -> Problem {
+    let whole = || FieldError {
+        pointer: "/timing".to_owned(),
+        detail: "has no future due time; change it or delete the schedule".to_owned(),
+    };
+    Problem::with_errors(Code::ValidationFailed, vec![never.unwrap_or_else(whole)])
 }
 
 /// A schedule without mistakes.
@@ -94,16 +98,48 @@ struct Checked {
 }
 
 async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Checked, Problem> {
+    let looked = look(call, call.body.clone(), Some(name)).await?;
+    let LookedAt { checked, warnings, .. } = looked;
+    let schedule = PutSchedule {
+        name: name.to_owned(),
+        timing: checked.timing,
+        template: checked.template,
+        overlap: checked.overlap,
+        misfire: checked.misfire,
+        pause_after_failures: checked.pause_after_failures,
+        paused: checked.paused,
+        created_by: call.caller.actor().to_string().into(),
+        if_version,
+    };
+    Ok(Checked { schedule, never: checked.never, warnings })
+}
+
+/// A schedule of which nothing is wrong, but that it may never be due.
+pub(in crate::routes) struct LookedAt {
+    pub checked: crate::schedule::Checked,
+    pub warnings: Vec<TaskWarning>,
+    /// Of a schedule of a workflow: the version that it would run now, with its input.
+    pub plan: Option<Plan>,
+}
+
+/// Checks the schedule in `body`, which is stored under `name`, or would be.
+///
+/// # Errors
+/// All that is wrong with it; what the database said.
+pub(in crate::routes) async fn look(
+    call: &Call,
+    body: Bytes,
+    name: Option<&str>,
+) -> Result<LookedAt, Problem> {
     let pools = call.state.pools.current().await?;
     let now = wall();
-    let actor = call.caller.actor();
     let origin = Origin {
         tenant: call.caller.tenant(),
-        key_id: actor.to_string(),
+        key_id: call.caller.actor().to_string(),
         traceparent: call.trace.to_string(),
         idempotency: None,
     };
-    let (state, body, caller) = (Arc::clone(&call.state), call.body.clone(), call.caller.clone());
+    let (state, caller) = (Arc::clone(&call.state), call.caller.clone());
     // Its due times may take long to find.
     let look = move || {
         let spec: NewSchedule = json::parse(&body)?;
@@ -123,28 +159,18 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
     if !checked.refused.is_empty() && !is_stored(call, name, &checked.timing).await? {
         return Err(Problem::with_errors(Code::ValidationFailed, checked.refused));
     }
-    if let Some(start) = checked.template.workflow() {
-        can_start(call, start).await?;
-    }
-    let schedule = PutSchedule {
-        name: name.to_owned(),
-        timing: checked.timing,
-        template: checked.template,
-        overlap: checked.overlap,
-        misfire: checked.misfire,
-        pause_after_failures: checked.pause_after_failures,
-        paused: checked.paused,
-        created_by: actor.to_string().into(),
-        if_version,
+    let plan = match checked.template.workflow() {
+        Some(start) => Some(can_start(call, start).await?),
+        None => None,
     };
-    Ok(Checked { schedule, never: checked.never, warnings })
+    Ok(LookedAt { checked, warnings, plan })
 }
 
 /// Checks that there is such a workflow, and that its present version can run with this input.
-async fn can_start(call: &Call, start: &WorkflowStart) -> Result<(), Problem> {
+async fn can_start(call: &Call, start: &WorkflowStart) -> Result<Plan, Problem> {
     let found = store::workflow::get(&call.state.api, &call.scope(), &start.workflow).await?;
     let record = found.ok_or_else(unknown_workflow)?;
-    started(call, record, (start, &format!("{WORKFLOW}/input"))).await.map(drop)
+    started(call, record, (start, &format!("{WORKFLOW}/input"))).await
 }
 
 fn unknown_workflow() -> Problem {
@@ -153,7 +179,12 @@ fn unknown_workflow() -> Problem {
 }
 
 /// Whether the schedule `name` has this timing already: it was taken when less was refused.
-async fn is_stored(call: &Call, name: &str, timing: &Timing) -> Result<bool, Problem> {
+pub(in crate::routes) async fn is_stored(
+    call: &Call,
+    name: Option<&str>,
+    timing: &Timing,
+) -> Result<bool, Problem> {
+    let Some(name) = name else { return Ok(false) };
     let stored = store::schedule::get(&call.state.api, &call.scope(), name).await?;
     Ok(stored.is_some_and(|stored| stored.timing == *timing))
 }

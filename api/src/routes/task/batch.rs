@@ -134,7 +134,7 @@ impl Sender {
         Ok((judged?, admission.shortage.filter(|_| admission.admitted == 0)))
     }
 
-    async fn judge_admitted(
+    pub(super) async fn judge_admitted(
         &self,
         pieces: Vec<Piece>,
         admission: Decision,

@@ -46,7 +46,7 @@ impl Sender {
         Ok((judged?, None))
     }
 
-    async fn judge_all(&self, pieces: Vec<Piece>) -> Result<Judged, Problem> {
+    pub(super) async fn judge_all(&self, pieces: Vec<Piece>) -> Result<Judged, Problem> {
         let (pools, now) = (self.state.pools.current().await?, runtime::clock::wall());
         self.apart(move |sender| {
             let (limits, caller) = (&sender.state.limits, &sender.caller);

@@ -18,6 +18,7 @@ pub mod list;
 mod log_range;
 pub mod logs;
 pub mod mark_succeeded;
+mod quoted;
 mod raw_logs;
 pub mod reject;
 pub mod rerun;
@@ -27,3 +28,5 @@ pub mod run_now;
 pub mod submit;
 pub mod submit_batch;
 pub mod submit_lines;
+
+pub(super) use quoted::{QuotedBatch, batch as quoted_batch, task as quoted_task};

@@ -109,7 +109,7 @@ pub(super) async fn submit(
     }
 }
 
-fn unknown_parents(places: &[usize]) -> Problem {
+pub(super) fn unknown_parents(places: &[usize]) -> Problem {
     let error = |place: &usize| FieldError {
         pointer: format!("/depends_on/{place}"),
         detail: UNKNOWN_PARENT.to_owned(),

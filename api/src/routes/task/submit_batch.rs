@@ -99,7 +99,7 @@ async fn document(call: &Call, full: bool) -> Result<Answer<BatchResult>, Proble
 }
 
 /// Takes the tasks apart; what is in each is not looked at.
-fn read(body: &Bytes, most: usize) -> Result<Vec<Piece>, Problem> {
+pub(super) fn read(body: &Bytes, most: usize) -> Result<Vec<Piece>, Problem> {
     let batch: TaskBatch<&RawValue> = json::parse(body)?;
     if !(1..=most).contains(&batch.tasks.len()) {
         let detail = format!("must have 1 to {most} tasks");

@@ -42,7 +42,7 @@ pub(super) fn run_of(call: &Call, Begun { workflow, plan, input, fired }: Begun)
 /// # Errors
 /// `conflict` where a pool of it is none any more; `rate_limited`, `quota_exceeded`; `idempotency_key_reuse`; what the database said.
 pub(super) async fn begin(call: &Call, new: NewRun) -> Result<Answer<WorkflowRun>, Problem> {
-    pools(call, &new.of.plan).await?;
+    usable_pools(call, &new.of.plan).await?;
     let key = idempotency_key(call)?;
     let admitted = call.state.limiter.admit(&call.bucket, 1).await;
     if let Some(shortage) = admitted.shortage
@@ -89,7 +89,10 @@ struct Stored {
 }
 
 /// Checks that the pools of a plan that was stored before are still pools of its owner.
-async fn pools(call: &Call, plan: &Plan) -> Result<(), Problem> {
+///
+/// # Errors
+/// `conflict` where one is none; what the database said.
+pub(in crate::routes) async fn usable_pools(call: &Call, plan: &Plan) -> Result<(), Problem> {
     let (pools, user) = (call.state.pools.current().await?, call.caller.pool_user());
     let named: BTreeSet<&str> = plan.nodes.iter().map(|node| node.task.pool.as_str()).collect();
     let gone = named.into_iter().find(|name| usable(&pools, user, name).is_none());

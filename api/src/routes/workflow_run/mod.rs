@@ -8,3 +8,6 @@ pub mod list;
 mod place;
 pub mod rerun;
 pub mod start;
+
+pub(super) use begin::usable_pools;
+pub(super) use start::{Asked, checked_run};

@@ -40,12 +40,34 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
     call.caller.require_active()?;
     call.query()?.finish()?;
-    let asked: NewWorkflowRun<Box<RawValue>> = call.parsed().await?;
+    let Asked { workflow, plan, input } = checked_run(&call, call.parsed().await?).await?;
+    let of = run_of(&call, Begun { workflow, plan, input, fired: None });
+    begin(&call, NewRun::new(of)).await
+}
+
+/// A run that can be started, as far as its definition and its input are concerned.
+pub(in crate::routes) struct Asked {
+    /// A stored workflow, in a version.
+    pub workflow: Option<(String, i64)>,
+    /// What it is made of, with the input in it.
+    pub plan: Plan,
+    /// The input, JSON.
+    pub input: Option<String>,
+}
+
+/// Checks what is asked for.
+///
+/// # Errors
+/// What is wrong with the definition or the input; `not_found` for a workflow of no such name; what the database said.
+pub(in crate::routes) async fn checked_run(
+    call: &Call,
+    asked: NewWorkflowRun<Box<RawValue>>,
+) -> Result<Asked, Problem> {
     let (workflow, plan) = match (asked.workflow, asked.definition) {
-        (Some(name), None) => stored(&call, name).await?,
+        (Some(name), None) => stored(call, name).await?,
         (None, Some(definition)) => {
             let text = definition.get().as_bytes().to_vec();
-            (None, checked(&call, text, "/definition").await?.plan)
+            (None, checked(call, text, "/definition").await?.plan)
         }
         _ => {
             let detail = "must have exactly one of `workflow` and `definition`";
@@ -60,8 +82,7 @@ pub async fn handle(call: Call) -> Result<Answer<WorkflowRun>, Problem> {
     let value = asked.input.unwrap_or_default();
     let bytes = plan.nodes.len() * 1024;
     let plan = call.reading(bytes, move || with_input(plan, &value, "/input")).await?;
-    let of = run_of(&call, Begun { workflow, plan, input, fired: None });
-    begin(&call, NewRun::new(of)).await
+    Ok(Asked { workflow, plan, input })
 }
 
 async fn stored(call: &Call, name: String) -> Result<(Option<(String, i64)>, Plan), Problem> {

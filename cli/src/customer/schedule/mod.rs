@@ -25,4 +25,7 @@ pub use fires::{FiresArguments, run as fires};
 pub use list::{ScheduleListArguments, run as list};
 pub use preview::{PreviewArguments, run as preview};
 pub use put::{PutArguments, run as put};
+pub(super) use put::{from_file, what};
 pub(super) use show::{exact, name};
+pub(super) use timing::{FIELDS, TimingArguments, WHEN};
+pub(super) use workflow::WorkflowArguments;

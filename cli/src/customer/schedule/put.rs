@@ -104,7 +104,7 @@ pub async fn run(connection: &Connection, arguments: PutArguments) -> Result<(),
 }
 
 /// A schedule of a workflow, or of a task.
-fn what(
+pub(in crate::customer) fn what(
     timing: Timing,
     workflow: WorkflowArguments,
     task: TaskArguments,
@@ -116,7 +116,7 @@ fn what(
 }
 
 /// A schedule in a file: as the API takes it, or as it shows it, without what only the server says.
-fn from_file(file: &str) -> Result<Vec<u8>, Failure> {
+pub(in crate::customer) fn from_file(file: &str) -> Result<Vec<u8>, Failure> {
     let text = read(file)?;
     match serde_json::from_slice(&text) {
         Ok(schedule) => written(&storable(schedule)),

@@ -32,6 +32,7 @@ pub(super) use name::name;
 pub(super) use ordered::Ordered;
 pub use put::{PutArguments, run as put};
 pub use rerun::{RerunArguments, run as rerun};
+pub(super) use run::new_run;
 pub use run::{RunArguments, run};
 pub use runs::{RunsArguments, run as runs};
 pub use show::{ShowArguments, run as show};

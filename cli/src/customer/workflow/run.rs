@@ -42,14 +42,20 @@ pub struct RunArguments {
 /// Starts a run and prints its id. All of its tasks are stored durably then.
 pub async fn run(connection: &Connection, arguments: &RunArguments) -> Result<(), Failure> {
     let key = arguments.idempotency_key.clone().unwrap_or_else(IdempotencyKey::fresh);
-    let started = connection.client.start_workflow_run(&new_run(arguments)?, key.clone()).await;
+    let RunArguments { what, input, input_file, .. } = arguments;
+    let run = new_run(what, input.as_ref(), input_file.as_deref())?;
+    let started = connection.client.start_workflow_run(&run, key.clone()).await;
     let started = started.map_err(|error| not_stored("The run", &error, &key))?;
     begun(connection, &started, &arguments.watch).await
 }
 
-fn new_run(arguments: &RunArguments) -> Result<NewWorkflowRun<RawJson>, Failure> {
-    let what = &arguments.what;
-    if what == "-" && arguments.input_file.as_deref() == Some("-") {
+/// A run of what a command line says.
+pub(in crate::customer) fn new_run(
+    what: &str,
+    input: Option<&Value>,
+    input_file: Option<&str>,
+) -> Result<NewWorkflowRun<RawJson>, Failure> {
+    if what == "-" && input_file == Some("-") {
         return Err(Failure::usage("standard input is either the definition or the input"));
     }
     let (workflow, definition) = if file::is_file(what) {
@@ -59,9 +65,9 @@ fn new_run(arguments: &RunArguments) -> Result<NewWorkflowRun<RawJson>, Failure>
             |error| Failure::usage(format!("there is no file {what}; as a name: {error}"));
         (Some(name(what).map_err(no_name)?), None)
     };
-    let input = match &arguments.input_file {
+    let input = match input_file {
         Some(file) => serde_json::to_value(file::value(file)?).ok(),
-        None => arguments.input.clone(),
+        None => input.cloned(),
     };
     Ok(NewWorkflowRun { workflow, definition, input })
 }

@@ -2,9 +2,10 @@
 
 use crate::batch::{ConcurrencyKey, Priority};
 use crate::id::PoolName;
+use crate::price::Use;
 use crate::resources::{Resources, Tier};
 use crate::task::{Delivery, RetryPolicy, Run};
-use crate::time::text;
+use crate::time::{millis, text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -63,6 +64,18 @@ pub struct TaskTemplate {
 }
 
 impl TaskTemplate {
+    /// What each attempt of its tasks holds, for as long as one may run.
+    #[must_use]
+    pub fn most(&self) -> Use {
+        Use {
+            resources: self.resources,
+            tier: self.tier,
+            ms: millis(self.execution_cap).unsigned_abs(),
+            tolerance_s: Some(self.delay_tolerance.as_secs()),
+            flexible: self.flexible,
+        }
+    }
+
     /// Whether the database stores its tasks. One that it refuses would fail all fires of its group.
     ///
     /// What the API accepts is within narrower bounds. A row that another release or a restore wrote may be beyond these.

@@ -15,6 +15,7 @@ mod preview;
 mod reckoner;
 mod rule;
 mod rules;
+mod span;
 mod steps;
 mod times;
 mod walk;

@@ -22,7 +22,7 @@ pub struct Reckoner {
     pub(super) start: i64,
     pub(super) end: i64,
     /// From the end of one task to the next due time.
-    delay: Option<i64>,
+    pub(super) delay: Option<i64>,
     jitter: Duration,
     max_fires: Option<u64>,
 }

@@ -1,5 +1,6 @@
 //! The row of a task that has not ended, with what its tenant and its pool say of it.
 
+use super::unsent::{UnsentDue, UnsentTask};
 use super::{gate, parents};
 use crate::plan::limits_of;
 use crate::statement::patient;
@@ -131,6 +132,68 @@ pub(super) async fn read(
         called: row.called,
         executor: executor_of(id, row.executor)?,
     }))
+}
+
+/// A task that is not stored, as if it had just been; and how many slots of its pool come free a second, where that is known.
+pub(super) async fn read_unsent(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    task: &UnsentTask,
+) -> Result<(Live, Option<f64>), StoreError> {
+    let query = sqlx::query!(
+        r#"select now() as "at!", n.state as standing, n.suspended_at, p.limits::text as "limits!", o.paused_at as "paused_at?",
+                o.paused_because as "paused_because?", w.before as "before?", w.rate as "rate?", w.held_by as "held_by?",
+                x.rate as "pool_rate?"
+            from tenant n
+            join plan p on p.name = n.plan
+            left join pool o on o.name = $2
+            left join tenant_turn w on w.pool = $2 and w.tenant_id = $1 and w.at > clock_timestamp() - interval '5 seconds'
+            left join pool_turn x on x.pool = $2 and x.at > clock_timestamp() - interval '5 seconds'
+            where n.id = $1"#,
+        scope.tenant().uuid(),
+        task.pool.as_str()
+    );
+    let row = patient("task.explain_unsent", query.fetch_optional(tx)).await?;
+    let row = row.ok_or(StoreError::Contended)?;
+    let figures = |(before, rate): (i32, f64)| TenantFigures {
+        before: before.unsigned_abs(),
+        rate,
+        at_limit: row.held_by.as_deref() == Some("limit"),
+    };
+    let run_at = match task.due {
+        UnsentDue::In(delay) => row.at + delay,
+        UnsentDue::At(at) => at,
+    };
+    let live = Live {
+        id: TaskId::fresh(),
+        state: if run_at > row.at { State::Scheduled } else { State::Ready },
+        at: row.at,
+        run_at,
+        start_deadline: run_at + task.delay_tolerance,
+        expires: false,
+        resources: task.resources,
+        driver: task.driver.parse().ok(),
+        priority: task.priority,
+        flexible: task.flexible,
+        concurrency_key: task.concurrency_key.clone(),
+        pool: task.pool.clone(),
+        paused: row.paused_at.map(|since| Pause { since, because: row.paused_because }),
+        standing: state_of(&row.standing, scope.tenant().uuid())?,
+        suspended_at: row.suspended_at,
+        running_tasks: limits_of(&row.limits)?.running_tasks.into(),
+        tenant: row.before.zip(row.rate).map(figures),
+        attempt: 0,
+        failures: 0,
+        max_attempts: 1,
+        wake_at: None,
+        needs: None,
+        gate: None,
+        signal_key: None,
+        placed_at: None,
+        called: false,
+        executor: None,
+    };
+    Ok((live, row.pool_rate))
 }
 
 impl Live {

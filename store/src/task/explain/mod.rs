@@ -13,15 +13,18 @@ mod most;
 mod parents;
 mod rooms;
 mod running;
+mod unsent;
 
 use crate::connect::ApiDb;
 use crate::{StoreError, TenantScope};
 use domain::batch::Candidate;
-use domain::explain::{Facts, LimitUse, Ready, Rooms, Waits};
+use domain::explain::{Facts, LimitUse, Ready, Reason, Rooms, Waits};
 use domain::id::TaskId;
 use domain::task::State;
 use live::Live;
 use sqlx::PgConnection;
+
+pub use unsent::{UnsentDue, UnsentTask};
 
 /// What is known of the task; `None` where this tenant has none of that id.
 ///
@@ -51,6 +54,24 @@ pub async fn explain(
         _ => None,
     };
     Ok(Some(Facts { id, state, at, expires_at, own, held, waits }))
+}
+
+/// Facts about `task` as if it had just been submitted, and how many slots of its pool come free a second,
+/// where its batcher has said so in the last seconds.
+///
+/// # Errors
+/// When the database cannot answer, or takes longer than a read may.
+pub async fn explain_unsent(
+    db: &ApiDb,
+    scope: &TenantScope,
+    task: &UnsentTask,
+) -> Result<(Facts, Option<f64>), StoreError> {
+    let mut tx = super::scoped_read(db, scope).await?;
+    let (live, pool_rate) = live::read_unsent(&mut tx, scope, task).await?;
+    let (id, state, at) = (live.id, live.state, live.at);
+    let own = (state == State::Scheduled).then_some(Reason::Due { at: live.run_at });
+    let waits = Some(waits(&mut tx, scope, live).await?);
+    Ok((Facts { id, state, at, expires_at: None, own, held: None, waits }, pool_rate))
 }
 
 async fn waits(

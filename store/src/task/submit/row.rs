@@ -98,7 +98,8 @@ impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
 
 impl NewTask {
     /// What each of its attempts holds, for as long as one may run.
-    pub(super) fn most(&self) -> Use {
+    #[must_use]
+    pub fn most(&self) -> Use {
         Use {
             resources: self.resources,
             tier: self.tier,
