@@ -1,7 +1,8 @@
-//! `GET /v1/costs`: what was used, and what it costs.
+//! `GET /v1/costs` and `/v1/admin/costs`: what was used, and what it costs.
 
 use crate::{DateTime, SpendCap};
 use chrono::NaiveDate;
+use domain::id::TenantId;
 use serde::{Deserialize, Serialize};
 
 /// Costs in a range of days.
@@ -100,4 +101,40 @@ pub struct CostBill {
     pub minimum: i64,
     /// What is to be paid.
     pub total: i64,
+}
+
+/// What all tenants used in a range of days, for operators.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TenantCosts {
+    /// First day.
+    pub from: NaiveDate,
+    /// Last day, inclusive.
+    pub to: NaiveDate,
+    /// What ended until then is counted; null while an earlier release's usage is being counted.
+    pub counted_until: Option<DateTime>,
+    /// A row for each tenant and currency, in the order that was asked for.
+    pub data: Vec<TenantCost>,
+    /// Rows that `limit` left out.
+    pub left_out: u64,
+}
+
+/// What one tenant used, and what it costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TenantCost {
+    /// Its id.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub tenant: TenantId,
+    /// Its name; null where it was purged.
+    pub name: Option<String>,
+    /// Its plan now.
+    pub plan: Option<String>,
+    /// What the same use costs by `cost_book`, micro-units; null without one, or where it is in another currency.
+    pub own_cost: Option<i64>,
+    /// `cost` less `own_cost`; null without it.
+    pub margin: Option<i64>,
+    /// The amounts. Without a currency no prices held: it is unpriced.
+    #[serde(flatten)]
+    pub total: CostTotal,
 }

@@ -46,7 +46,7 @@ pub use attempt::{Attempt, AttemptState};
 pub use audit::{AuditActor, AuditEntry, AuditTarget};
 pub use batch::{BatchItem, BatchResult, BatchSummary, BatchTask, TaskState};
 pub use concurrency::{ConcurrencyLimit, ConcurrencyUse};
-pub use cost::{Cost, CostBill, CostOfMonth, CostTotal, Costs};
+pub use cost::{Cost, CostBill, CostOfMonth, CostTotal, Costs, TenantCost, TenantCosts};
 /// Actors, credentials and actions of the audit log: the domain's.
 pub use domain::audit::{ActorId, ActorKind, AuditAction, CredentialId, TargetKind};
 pub use error_code::{ErrorCode, ErrorCodeInfo};

@@ -153,6 +153,7 @@ async fn operate(
         AdminCommand::PriceBook(command) => price_book(command, &connect()?).await,
         AdminCommand::Invoice(command) => admin_invoice(command, &connect()?).await,
         AdminCommand::Credit(command) => credit(command, &connect()?).await,
+        AdminCommand::Costs(which) => admin::costs(&which, &connect()?).await,
         AdminCommand::UsageEvents(which) => admin::usage_events(&which, &connect()?).await,
         AdminCommand::Key(KeyCommand::Create(key)) => admin::key_create(&key, &connect()?).await,
         AdminCommand::Key(KeyCommand::List(whose)) => admin::key_list(&whose, &connect()?).await,

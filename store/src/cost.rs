@@ -1,9 +1,10 @@
 //! What a tenant's use costs, from the roll-up.
 
-use crate::connect::ApiDb;
+use crate::connect::{AdminDb, ApiDb};
 use crate::price_book::{billing_of, book_of};
 use crate::statement::{named, patient};
 use crate::{StoreError, TenantScope};
+use domain::id::TenantId;
 use domain::price::{Amounts, Billing, Counted, Micros, Month, PriceBook};
 use domain::time::Timestamp;
 
@@ -37,6 +38,20 @@ pub enum Step {
     Month,
 }
 
+/// The order of costs by tenant.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString, strum::Display,
+)]
+#[strum(serialize_all = "snake_case")]
+pub enum TenantOrder {
+    /// The highest cost first.
+    Cost,
+    /// The lowest margin first.
+    Margin,
+    /// Only what no prices held for, the longest first.
+    Unpriced,
+}
+
 /// By what rows are apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Group {
@@ -63,6 +78,67 @@ pub struct CostRow {
     pub currency: Option<String>,
     /// The sums.
     pub amounts: Amounts,
+}
+
+/// What a tenant used in a range, at the prices of one currency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TenantCostRow {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// Its name; `None` where it was purged.
+    pub name: Option<String>,
+    /// Its plan now.
+    pub plan: Option<String>,
+    /// The currency; `None`: no prices held.
+    pub currency: Option<String>,
+    /// The sums.
+    pub amounts: Amounts,
+}
+
+/// What each tenant used from `from` to `until`, excluded, at the beginnings of quarters of an hour; a row for each currency.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn by_tenant(
+    db: &AdminDb,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<TenantCostRow>, StoreError> {
+    let query = sqlx::query!(
+        r#"select u.*, t.name as "name?", t.plan as "plan?"
+            from (select u.tenant_id as "tenant_id!", k.document ->> 'currency' as currency, sum(u.attempts)::bigint as "attempts!",
+                    sum(u.charged_attempts)::bigint as "charged_attempts!", sum(u.tasks)::bigint as "tasks!", sum(u.run_ms)::bigint as "run_ms!",
+                    sum(u.cpu_millis_ms)::bigint as "cpu_millis_ms!", sum(u.memory_mib_ms)::bigint as "memory_mib_ms!",
+                    sum(u.disk_mib_ms)::bigint as "disk_mib_ms!", sum(u.iops_ms)::bigint as "iops_ms!", sum(u.port_ms)::bigint as "port_ms!",
+                    sum(u.attempts_cost)::bigint as "attempts_cost!", sum(u.tasks_cost)::bigint as "tasks_cost!"
+                from usage_rollup u left join price_book k on k.name = u.price_book
+                where u.kind = 'tier' and u.starts_at >= $1 and u.starts_at < $2
+                group by 1, 2) u
+            left join tenant t on t.id = u."tenant_id!""#,
+        from,
+        until
+    );
+    let rows = patient("cost.by_tenant", query.fetch_all(db.pool())).await?;
+    let row = rows.into_iter().map(|row| TenantCostRow {
+        tenant: TenantId(row.tenant_id),
+        name: row.name,
+        plan: row.plan,
+        currency: row.currency,
+        amounts: Amounts {
+            attempts: row.attempts,
+            charged_attempts: row.charged_attempts,
+            tasks: row.tasks,
+            run_ms: row.run_ms,
+            cpu_millis_ms: row.cpu_millis_ms,
+            memory_mib_ms: row.memory_mib_ms,
+            disk_mib_ms: row.disk_mib_ms,
+            iops_ms: row.iops_ms,
+            port_ms: row.port_ms,
+            attempts_cost: Micros(row.attempts_cost),
+            tasks_cost: Micros(row.tasks_cost),
+        },
+    });
+    Ok(row.collect())
 }
 
 /// The costs that a query asks for, in order; one row more than [`MOST_ROWS`] where there are more.

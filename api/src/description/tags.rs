@@ -3,7 +3,7 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 32] = [
+const TEXTS: [(&str, &str); 33] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage and its costs"),
     ("invoice", "Invoices"),
@@ -26,6 +26,7 @@ const TEXTS: [(&str, &str); 32] = [
     ("tenant_user", "For operators: users of a tenant"),
     ("tenant_invoice", "For operators: invoices of a tenant"),
     ("tenant_credit", "For operators: credits and refunds of a tenant"),
+    ("tenant_cost", "For operators: costs and margins by tenant"),
     ("usage_event", "For operators: export of usage to a billing provider"),
     ("plan", "For operators: plans"),
     ("price_book", "For operators: price books"),

@@ -8,7 +8,7 @@ use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use api_types::{Cost, CostBill, CostOfMonth, CostTotal, Costs};
 use chrono::{Datelike, Days, Months, NaiveDate, NaiveTime};
-use domain::price::{Bill, Micros, Month};
+use domain::price::{Amounts, Bill, Micros, Month};
 use domain::time::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -65,7 +65,7 @@ pub async fn handle(call: Call) -> Result<Answer<Costs>, Problem> {
     let mut totals = BTreeMap::<_, CostTotal>::new();
     for row in &rows {
         let total = totals.entry(row.currency.clone()).or_default();
-        add(total, row);
+        add(total, row.currency.clone(), &row.amounts);
     }
     let data = rows.iter().map(cost).collect();
     let caps = store::spend_cap::list(&call.state.api, &call.scope()).await?;
@@ -96,19 +96,23 @@ fn group(text: &str) -> Result<Group, Problem> {
     }
 }
 
-fn start_of(day: NaiveDate) -> Timestamp {
+pub(in crate::routes) fn start_of(day: NaiveDate) -> Timestamp {
     day.and_time(NaiveTime::MIN).and_utc()
 }
 
 fn cost(row: &CostRow) -> Cost {
-    let mut total = CostTotal::default();
-    add(&mut total, row);
+    let total = total_of(row.currency.clone(), &row.amounts);
     Cost { starts_at: row.starts_at, group: row.group.clone(), others: row.others, total }
 }
 
-fn add(total: &mut CostTotal, row: &CostRow) {
-    let amounts = row.amounts;
-    total.currency.clone_from(&row.currency);
+pub(in crate::routes) fn total_of(currency: Option<String>, amounts: &Amounts) -> CostTotal {
+    let mut total = CostTotal::default();
+    add(&mut total, currency, amounts);
+    total
+}
+
+fn add(total: &mut CostTotal, currency: Option<String>, amounts: &Amounts) {
+    total.currency = currency;
     let cost = amounts.attempts_cost + amounts.tasks_cost;
     for (sum, amount) in [
         (&mut total.attempts, amounts.attempts),

@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 132] = routes! {
+pub static TABLE: [Endpoint; 133] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -228,6 +228,7 @@ pub static TABLE: [Endpoint; 132] = routes! {
     Post "/v1/admin/tenants/{id}/invoices/{number}/void" "tenant_invoice.void", Operator(Admin), Empty, admin::invoice::settle => void, VOID;
     Get "/v1/admin/tenants/{id}/credits" "tenant_credit.list", Operator(Read), None, admin::credit::list => handle, DOC;
     Post "/v1/admin/tenants/{id}/credits" "tenant_credit.create", Operator(Admin), Small, admin::credit::create => handle, DOC;
+    Get "/v1/admin/costs" "tenant_cost.list", Operator(Read), None, admin::costs => handle, DOC;
     Get "/v1/admin/usage-events" "usage_event.list", Operator(Read), None, admin::usage_events => handle, DOC;
     Get "/v1/admin/plans" "plan.list", Operator(Read), None, admin::plan::list => handle, DOC;
     Get "/v1/admin/plans/{name}" "plan.get", Operator(Read), None, admin::plan::get => handle, DOC;

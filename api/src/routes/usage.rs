@@ -52,7 +52,7 @@ pub async fn read(call: &Call) -> Result<Usage, Problem> {
 }
 
 /// `oldest` is the first day whose attempts are all kept.
-pub(super) fn range(
+pub(in crate::routes) fn range(
     query: &mut Query,
     today: NaiveDate,
     oldest: NaiveDate,

@@ -171,3 +171,66 @@ async fn costs_are_shown_by_step_and_group_and_the_month_by_the_plan() {
     assert!(month["forecast"]["charges"].as_i64().unwrap() >= 1040, "{month}");
     assert_eq!(month["currency"], "EUR");
 }
+
+#[tokio::test]
+async fn operators_see_who_costs_most_leaves_least_and_is_unpriced() {
+    let (server, operator) = server().await;
+    let other = server.new_tenant("second").await;
+    let book = |cpu: i64| json!({"currency": "EUR", "prices": [{"effective_from": "2020-01-01T00:00:00Z", "rates": {"cpu_core": cpu}}]});
+    for (name, cpu) in [("eur", 40_000), ("machines", 30_000)] {
+        let stored = put(&server, &operator, &format!("/v1/admin/price-books/{name}"), &book(cpu));
+        assert_eq!(stored.await.status, 201);
+    }
+    // Two core hours each; the second has a bargain, and something without prices.
+    let used = |tenant: domain::id::TenantId, book: &str, cost: i64| {
+        format!(
+            "insert into usage_rollup select '{}', 'tier', '2026-05-31T23:45:00Z', '', 'basic', false, '{book}', 3, 2, 2, 60000,
+                7200000000, 2, 3, 4, 5, {cost}, 0",
+            tenant.uuid()
+        )
+    };
+    for sql in [used(server.tenant, "eur", 80_000), used(other, "eur", 50_000), used(other, "", 0)]
+    {
+        server.db.sql(&sql).await.unwrap();
+    }
+    let read = async |query: &str| {
+        let path = format!("/v1/admin/costs?from=2026-05-01&to=2026-05-31{query}");
+        let bearer = format!("Bearer {operator}");
+        request(server.addr, "GET", &path, &[("Authorization", &bearer)], b"").await
+    };
+    let rows = async |query: &str| {
+        let answer = read(query).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let body = answer.json();
+        let row = |row: &Value| {
+            json!([row["name"], row["currency"], row["cost"], row["own_cost"], row["margin"]])
+        };
+        let rows: Vec<_> = body["data"].as_array().unwrap().iter().map(row).collect();
+        (json!(rows), body["left_out"].clone())
+    };
+    let main = server.db.sql("select name from tenant where name <> 'second'").await.unwrap();
+    let (first, second) = (
+        json!([main.trim(), "EUR", 80_000, null, null]),
+        json!(["second", "EUR", 50_000, null, null]),
+    );
+    let (all, left_out) = rows("").await;
+    assert_eq!((&all[0], &all[1], left_out), (&first, &second, json!(0)));
+    assert_eq!(rows("&limit=1").await, (json!([first]), json!(2)));
+    assert_eq!(
+        rows("&sort=margin&cost_book=machines&limit=2").await.0,
+        json!([["second", null, 0, 60_000, -60_000], ["second", "EUR", 50_000, 60_000, -10_000]])
+    );
+    let unpriced = json!([["second", null, 0, null, null]]);
+    assert_eq!(rows("&sort=unpriced").await, (unpriced, json!(0)));
+    for (query, status, code) in [
+        ("&sort=margin", 400, "invalid_parameter"),
+        ("&sort=age", 400, "invalid_parameter"),
+        ("&limit=0", 400, "invalid_parameter"),
+        ("&cost_book=nothing", 404, "not_found"),
+    ] {
+        let answer = read(query).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{answer:?}");
+    }
+    let outside = read("&from=2026-06-01").await;
+    assert_eq!(outside.status, 400, "{outside:?}");
+}

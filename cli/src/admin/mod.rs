@@ -4,6 +4,7 @@
 //! `audit verify`, which takes nobody's word.
 
 mod audit_verify;
+mod costs;
 mod credit;
 mod executor_list;
 mod invoice;
@@ -37,6 +38,7 @@ mod who_am_i;
 pub(crate) use local::database;
 
 pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
+pub use costs::{CostsArguments, run as costs};
 pub use credit::{CreditCreateArguments, create as credit_create, list as credit_list};
 pub use executor_list::{ExecutorListArguments, run as executor_list};
 pub use invoice::{

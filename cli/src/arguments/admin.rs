@@ -63,6 +63,8 @@ pub enum AdminCommand {
         after_help = "Example:\n  berth admin credit create acme outage-7 --amount -5000000 --currency EUR --reason 'Outage of May 7'"
     )]
     Credit(CreditCommand),
+    /// What each tenant used, costs and leaves as margin.
+    Costs(admin::CostsArguments),
     /// Usage as events for a billing provider.
     UsageEvents(admin::UsageEventsArguments),
     /// API keys.

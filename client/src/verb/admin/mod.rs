@@ -1,5 +1,6 @@
 //! `/v1/admin/…`: what operators do, with an operator key. One file per noun.
 
+mod costs;
 mod executors;
 mod invoices;
 mod operator_keys;
@@ -12,6 +13,7 @@ mod tenant_users;
 mod tenants;
 mod usage_events;
 
+pub use costs::TenantCostsQuery;
 pub use usage_events::UsageEvents;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
