@@ -116,6 +116,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::Usage>()
         .schema_from::<wire::Costs>()
         .schema_from::<wire::TenantCosts>()
+        .schema_from::<wire::TenantCost>()
         .schema_from::<wire::Cost>()
         .schema_from::<wire::CostTotal>()
         .schema_from::<wire::CostOfMonth>()

@@ -64,9 +64,6 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<TenantCosts>, Problem> 
     if !(1..=MOST).contains(&limit) {
         return Err(wrong_parameter("limit", "must be a whole number from 1 to 1000"));
     }
-    if sort == TenantOrder::Margin && name.is_none() {
-        return Err(wrong_parameter("sort", "by margin needs `cost_book`"));
-    }
     let db = &call.state.admin;
     let book = match name {
         None => None,
@@ -107,7 +104,7 @@ fn order(rows: &mut Vec<TenantCost>, sort: TenantOrder) {
     rows.sort_by_key(|row| {
         let first = match sort {
             TenantOrder::Cost => -row.total.cost,
-            // What has none is last.
+            // What has none is last; without `cost_book` none has.
             TenantOrder::Margin => row.margin.unwrap_or(i64::MAX),
             TenantOrder::Unpriced => -row.total.run_ms,
         };
