@@ -1,4 +1,4 @@
--- What an attempt costs by its task's reservation, as before, forty times as fast: a function in SQL is planned in each statement, one in
+-- What an attempt costs by its task's reservation, as before, in a fiftieth of the time: a function in SQL is planned in each statement, one in
 -- PL/pgSQL once in each session, and one that is a single expression and sets nothing is part of the statement's own plan.
 
 -- Half to even, as `domain::price` computes it: of the last price that held when it was placed.
@@ -40,9 +40,16 @@ begin
     return 0;
 end
 $$;
+-- Both, of an attempt that ends now.
 create or replace function berth_reserved_now(reservation jsonb, placed_at timestamptz, attempt integer, ms bigint) returns bigint
-    language sql immutable parallel safe
-as $$ select public.berth_reserved_cost($1, $2, $4) + public.berth_reserved_task_cost($1, $2, $3) $$;
+    language plpgsql immutable parallel safe
+as $$
+begin
+    return public.berth_reserved_cost(reservation, placed_at, ms)
+        + case when attempt = 1 then public.berth_reserved_task_cost(reservation, placed_at, attempt) else 0 end;
+end
+$$;
+-- How long an attempt is billed for that ends now.
 create or replace function berth_used_ms(charged boolean, ran_ms bigint, cap_ms bigint, placed_at timestamptz) returns bigint
     language sql stable parallel safe
 as $$ select case when $1 then greatest(0, least($2, $3, (extract(epoch from now() - $4) * 1000)::bigint)) else 0 end $$;

@@ -5,7 +5,6 @@
 //! [`crate::migrate`], so that it holds behind a connection pooler too.
 
 use crate::own::OwnConnection;
-use crate::spend::KnownCaps;
 use crate::statement::named;
 use crate::{StoreError, silence};
 use domain::id::TenantId;
@@ -26,13 +25,12 @@ pub const REPEATS: usize = 4;
 
 /// A handle of one pool, and the connections that loops have for themselves.
 macro_rules! handle {
-    ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident $(, $loops:literal of [$($(#[$of:meta])* $own:ident),+])? $(, knows $known:ident: $Known:ty)?) => {
+    ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident $(, $loops:literal of [$($(#[$of:meta])* $own:ident),+])?) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         pub struct $name {
             pool: PgPool,
             $($($own: OwnConnection,)+)?
-            $($known: $Known,)?
         }
 
         impl $name {
@@ -45,7 +43,7 @@ macro_rules! handle {
             }
 
             fn of(pool: PgPool) -> Self {
-                Self { $($($own: OwnConnection::of(&pool, $loops),)+)? $($known: <$Known>::default(),)? pool }
+                Self { $($($own: OwnConnection::of(&pool, $loops),)+)? pool }
             }
 
             /// Answers when the database does, and is the primary.
@@ -73,12 +71,6 @@ macro_rules! handle {
                     &self.$own
                 }
             )+)?
-
-            $(
-                pub(crate) const fn $known(&self) -> &$Known {
-                    &self.$known
-                }
-            )?
         }
     };
 }
@@ -91,8 +83,7 @@ handle!(
     1 of [
         /// For a writer of submits.
         writing
-    ],
-    knows known_caps: KnownCaps
+    ]
 );
 handle!(
     /// The resource manager's statements, across tenants.

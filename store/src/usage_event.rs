@@ -50,8 +50,8 @@ pub struct UsageEvent {
     pub resources: Resources,
     /// How long it is billed for, ms.
     pub usage_ms: i64,
-    /// Of what it costs; `None`: no prices held.
-    pub currency: Option<Currency>,
+    /// Of what it costs.
+    pub currency: Currency,
     /// What it costs.
     pub attempt_cost: Micros,
     /// What its task costs, with the first attempt.
@@ -81,8 +81,8 @@ struct EventRow {
     price_book: Option<String>,
 }
 
-/// Attempts after `after` that are charged, or whose task is, at most `limit`; and where to go on. `None`: the place is of another
-/// database's order, as after a restore.
+/// Attempts after `after` that are charged, or whose task is, and have prices, at most `limit`; and where to go on. Fewer: there are no
+/// more. `None`: the place is of another database's order, as after a restore.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -108,11 +108,10 @@ pub async fn read(
         prices.know(&mut tx, rows.iter().map(|row| TenantId(row.tenant_id))).await?;
         for row in rows {
             place = UsagePosition { txid: row.txid, task: row.task_id, attempt: row.attempt };
-            let (charged, event) = (row.charged, event(&prices, row));
+            let charged = row.charged;
             // A first attempt that is not charged bears what its task costs.
-            if charged || event.task_cost != Micros(0) {
-                events.push(event);
-            }
+            let is_billed = |event: &UsageEvent| charged || event.task_cost != Micros(0);
+            events.extend(event(&prices, row).filter(is_billed));
         }
         if !is_full {
             place = UsagePosition { txid: until, ..UsagePosition::default() };
@@ -168,7 +167,8 @@ async fn rows(
     patient("usage_event.read", query.fetch_all(tx)).await
 }
 
-fn event(prices: &KnownPrices, row: EventRow) -> UsageEvent {
+/// `None`: no prices held.
+fn event(prices: &KnownPrices, row: EventRow) -> Option<UsageEvent> {
     let resources = Resources {
         cpu_millis: row.cpu_millis.unsigned_abs(),
         memory_mib: row.memory_mib.unsigned_abs(),
@@ -186,8 +186,8 @@ fn event(prices: &KnownPrices, row: EventRow) -> UsageEvent {
     };
     let (tenant, attempt) = (TenantId(row.tenant_id), row.attempt.unsigned_abs());
     let reserved = reserved_cost(row.cost, row.task_cost, row.price_book);
-    let cost = prices.cost((tenant, row.placed_at), &used, attempt, reserved);
-    UsageEvent {
+    let cost = prices.cost((tenant, row.placed_at), &used, attempt, reserved)?;
+    Some(UsageEvent {
         tenant,
         customer: row.customer,
         task: TaskId(row.task_id),
@@ -197,8 +197,8 @@ fn event(prices: &KnownPrices, row: EventRow) -> UsageEvent {
         tier,
         resources,
         usage_ms: row.usage_ms,
-        currency: cost.map(|cost| cost.currency),
-        attempt_cost: cost.map_or(Micros(0), |cost| cost.attempt),
-        task_cost: cost.map_or(Micros(0), |cost| cost.task),
-    }
+        currency: cost.currency,
+        attempt_cost: cost.attempt,
+        task_cost: cost.task,
+    })
 }

@@ -198,7 +198,10 @@ async fn handle(
 /// What does not exist is named as the path names it.
 fn naming(problem: Problem, request: &HttpRequest) -> Problem {
     let path = request.match_info();
-    match ["key_id", "login", "id", "name", "key"].into_iter().find_map(|part| path.get(part)) {
+    match ["key_id", "login", "number", "id", "name", "key"]
+        .into_iter()
+        .find_map(|part| path.get(part))
+    {
         Some(name) => problem.called(name),
         None => problem,
     }

@@ -15,14 +15,14 @@ use runtime::fault::{FaultPoint, InjectedFault};
 use runtime::metrics::{Histogram, histogram_with_buckets};
 use store::StoreError;
 use store::connect::{REPEATS, SubmitDb};
-use store::task::submit::{self, SubmitAnswer};
+use store::task::submit::{SubmitAnswer, Submitter, stands_alone};
 
 static BEFORE_INSERT: FaultPoint = FaultPoint::new("api.submit.before_insert");
 static AFTER_COMMIT: FaultPoint = FaultPoint::new("api.submit.after_commit");
 
 /// One writer.
 pub(super) struct Writer {
-    db: SubmitDb,
+    submitter: Submitter,
     bus: Bus,
     queue: Queue,
     sizes: Histogram,
@@ -37,7 +37,7 @@ impl Writer {
             &[],
             &buckets,
         );
-        Self { db, bus, queue, sizes: sizes.with(&[]) }
+        Self { submitter: Submitter::new(db), bus, queue, sizes: sizes.with(&[]) }
     }
 
     /// Stores groups until the queue has ended.
@@ -60,7 +60,7 @@ impl Writer {
     async fn store(&self, group: Group) -> Vec<Pending> {
         self.sizes.observe(group.tasks.len() as f64);
         let (mut undecided, mut rest) = (Vec::new(), group);
-        if rest.tasks.iter().any(submit::stands_alone) {
+        if rest.tasks.iter().any(stands_alone) {
             match self.at_once(&rest).await {
                 Ok(answers) => (undecided, rest) = rest.divide(answers),
                 Err(failure) => return self.settle(rest, Err(failure)).await,
@@ -140,19 +140,19 @@ impl Writer {
 
     /// Of a group in which it does not matter that some are stored when others fail.
     async fn insert(&self, group: &Group) -> Result<Vec<SubmitAnswer>, Failure> {
-        let stored = between_faults(submit::insert(&self.db, &group.tasks)).await?;
+        let stored = between_faults(self.submitter.insert(&group.tasks)).await?;
         Work::of(&stored).wake(&self.bus);
         Ok(stored)
     }
 
     async fn at_once(&self, group: &Group) -> Result<Vec<Option<SubmitAnswer>>, Failure> {
-        let stored = between_faults(submit::insert_at_once(&self.db, &group.tasks)).await?;
+        let stored = between_faults(self.submitter.insert_at_once(&group.tasks)).await?;
         Work::of(stored.iter().flatten()).wake(&self.bus);
         Ok(stored)
     }
 
     async fn in_turn(&self, group: &Group) -> Result<Vec<SubmitAnswer>, Failure> {
-        let stored = between_faults(submit::insert_in_turn(&self.db, &group.tasks)).await?;
+        let stored = between_faults(self.submitter.insert_in_turn(&group.tasks)).await?;
         Work::of(&stored).wake(&self.bus);
         Ok(stored)
     }

@@ -218,6 +218,8 @@ async fn a_draft_becomes_final_is_paid_and_refunded_by_operators() {
     let present = server.get("/v1/invoices").await.json()["data"][0]["number"].clone();
     let early = act(present.as_str().unwrap(), "finalize").await;
     assert_eq!(early.code(), "conflict", "{early:?}");
+    let none = act("2019-01-EUR", "finalize").await.json();
+    assert_eq!(none["detail"], "There is no draft `2019-01-EUR`.");
 }
 
 #[tokio::test]

@@ -111,6 +111,26 @@ impl Provider {
     }
 }
 
+/// A program that sends what was exported again and again, whole, counts nothing twice, and bills what the invoice does.
+async fn all_is_exported(cluster: &Cluster, invoice: &Value) -> anyhow::Result<()> {
+    let mut provider = Provider::default();
+    let export = ["admin", "usage-events", "--batch", "100"];
+    for _ in 0..5 {
+        provider.take(&cluster.berth(&export).await?)?;
+    }
+    assert_eq!(provider.conflicts, 4 * provider.events.len());
+    // A first attempt bears what its task costs, also where it was lost.
+    let billed = Oracle::of(cluster)
+        .number("select count(*) from attempt where charged or attempt = 1")
+        .await?;
+    assert_eq!(i64::try_from(provider.events.len())?, billed);
+    let lines = invoice["lines"].as_array().context("lines")?.iter();
+    let used = lines.filter(|line| line["kind"] == "attempts" || line["kind"] == "tasks");
+    let used: i64 = used.filter_map(|line| line["amount"].as_i64()).sum();
+    assert_eq!(provider.events.values().sum::<i64>(), used, "{invoice}");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn another_program_computes_the_same_bill_after_retries_kills_and_wrong_clocks()
 -> anyhow::Result<()> {
@@ -185,21 +205,8 @@ async fn another_program_computes_the_same_bill_after_retries_kills_and_wrong_cl
     let said = computed_anew(&cluster).await?;
     assert!(said.ends_with("; 1 invoices; 0 differences\n"), "{said}");
 
-    // A program that sends what was exported again, whole: nothing counts twice.
-    let mut provider = Provider::default();
-    let export = ["admin", "usage-events", "--batch", "100"];
-    for _ in 0..5 {
-        provider.take(&cluster.berth(&export).await?)?;
-    }
+    all_is_exported(&cluster, &invoice).await?;
     assert!(drained.elapsed() < LONG, "exported after {:?}", drained.elapsed());
-    assert_eq!(provider.conflicts, 4 * provider.events.len());
-    // A first attempt bears what its task costs, also where it was lost.
-    let billed = oracle.number("select count(*) from attempt where charged or attempt = 1").await?;
-    assert_eq!(i64::try_from(provider.events.len())?, billed);
-    let lines = invoice["lines"].as_array().context("lines")?.iter();
-    let used = lines.filter(|line| line["kind"] == "attempts" || line["kind"] == "tasks");
-    let used: i64 = used.filter_map(|line| line["amount"].as_i64()).sum();
-    assert_eq!(provider.events.values().sum::<i64>(), used, "{invoice}");
 
     // What it would say of a bill that is wrong.
     cluster.database().sql("update usage_rollup set attempts_cost = attempts_cost + 1").await?;

@@ -12,7 +12,7 @@ use store::TenantScope;
 use store::idempotency::IdempotencyKey;
 use store::spend_cap::{self, CapDeleted, CapRecord, CapStored};
 use store::task::lever::{ChangeAnswer, TaskChange, change};
-use store::task::submit::{NewTask, SubmitAnswer, insert, insert_batch};
+use store::task::submit::{NewTask, SubmitAnswer, Submitter, insert, insert_batch};
 use store::task::transition::{self, EndedAttempt, FailedAttempt};
 
 fn cap(amount: i64, scope: CapScope) -> SpendCap {
@@ -90,6 +90,8 @@ async fn of_a_thousand_at_once_as_many_are_accepted_as_the_cap_has_room_for() {
     let tenant = world.tenant().await;
     priced(&world, tenant).await;
     put(&world, tenant, "all", &cap(137 * MOST + MOST - 1, CapScope::Tenant)).await;
+    // Three writers, as of as many processes.
+    let writers = [(); 3].map(|()| Submitter::new(world.submit.clone()));
     let submit = async |place: usize| {
         // Alone, in groups, with and without an idempotency key.
         let count = if place.is_multiple_of(4) { 7 } else { 1 };
@@ -110,7 +112,7 @@ async fn of_a_thousand_at_once_as_many_are_accepted_as_the_cap_has_room_for() {
                 }
             })
             .collect();
-        let answers = insert(&world.submit, &tasks).await.unwrap();
+        let answers = writers[place % 3].insert(&tasks).await.unwrap();
         let accepted = tasks.iter().zip(&answers).filter(|(_, answer)| !is_over(answer));
         accepted.map(|(task, _)| task.clone()).collect::<Vec<_>>()
     };
@@ -239,9 +241,10 @@ async fn what_a_writer_knows_of_caps_counts_only_while_it_holds() {
     priced(&world, tenant).await;
     let nightly = CapScope::Label { key: "job".to_owned(), value: "nightly".to_owned() };
     put(&world, tenant, "nightly", &cap(10 * MOST, nightly)).await;
+    let submitter = Submitter::new(world.submit.clone());
     let store = async |count: usize| {
         let tasks: Vec<_> = (0..count).map(|_| new_task(tenant)).collect();
-        let answers = insert(&world.submit, &tasks).await.unwrap();
+        let answers = submitter.insert(&tasks).await.unwrap();
         (tasks, answers.iter().filter(|answer| !is_over(answer)).count())
     };
     // The first reads what holds, the others know it: of none of these caps.
@@ -272,7 +275,7 @@ async fn what_a_writer_knows_of_caps_counts_only_while_it_holds() {
     world.sql(format!("update tenant set plan = 'team' where id = '{}'", full.uuid())).await;
     put(&world, full, "all", &cap(MOST - 1, CapScope::Tenant)).await;
     for _ in 0..2 {
-        let answers = insert(&world.submit, &[free, full, tenant].map(new_task)).await.unwrap();
+        let answers = submitter.insert(&[free, full, tenant].map(new_task)).await.unwrap();
         let stored: Vec<_> = answers.iter().map(|answer| !is_over(answer)).collect();
         assert_eq!(stored, [true, false, true]);
     }

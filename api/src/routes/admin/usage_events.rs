@@ -12,7 +12,6 @@ use crate::request::wrong_parameter;
 use actix_web::HttpResponse;
 use api_types::Cursor;
 use domain::id::TenantId;
-use domain::price::Currency;
 use domain::time::format_time;
 use serde_json::{Value, json};
 use store::usage_event::{UsageEvent, UsagePosition};
@@ -90,10 +89,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let mut body = String::new();
     for event in &events {
         let line = if stripe { meter_event(event) } else { cloud_event(event, &call.state.source) };
-        if let Some(line) = line {
-            body.push_str(&line.to_string());
-            body.push('\n');
-        }
+        body.push_str(&line.to_string());
+        body.push('\n');
     }
     let next = sealer.seal(NOBODY, context, &written(place));
     Ok(HttpResponse::Ok()
@@ -122,10 +119,9 @@ fn id(event: &UsageEvent) -> String {
 }
 
 /// A CloudEvent. Amounts of money are texts, because numbers of JSON are not exact everywhere.
-fn cloud_event(event: &UsageEvent, source: &str) -> Option<Value> {
-    let currency: Currency = event.currency?;
+fn cloud_event(event: &UsageEvent, source: &str) -> Value {
     let held = event.resources;
-    Some(json!({
+    json!({
         "specversion": "1.0",
         "id": id(event),
         "source": source,
@@ -144,19 +140,19 @@ fn cloud_event(event: &UsageEvent, source: &str) -> Option<Value> {
             "disk_mib": held.disk_mib,
             "iops": held.iops,
             "ports": held.ports,
-            "currency": currency.to_string(),
+            "currency": event.currency.to_string(),
             "cost_micros": (event.attempt_cost + event.task_cost).0.to_string(),
             "attempt_cost_micros": event.attempt_cost.0.to_string(),
             "task_cost_micros": event.task_cost.0.to_string(),
         },
-    }))
+    })
 }
 
 /// The body of a meter event.
-fn meter_event(event: &UsageEvent) -> Option<Value> {
-    let currency = event.currency?.to_string().to_lowercase();
+fn meter_event(event: &UsageEvent) -> Value {
+    let currency = event.currency.to_string().to_lowercase();
     let customer = event.customer.clone().unwrap_or_else(|| event.tenant.to_string());
-    Some(json!({
+    json!({
         "event_name": format!("berth_cost_micros_{currency}"),
         "identifier": id(event),
         "timestamp": event.ended_at.timestamp(),
@@ -164,7 +160,7 @@ fn meter_event(event: &UsageEvent) -> Option<Value> {
             "stripe_customer_id": customer,
             "value": (event.attempt_cost + event.task_cost).0.to_string(),
         },
-    }))
+    })
 }
 
 #[cfg(test)]
@@ -186,7 +182,7 @@ mod tests {
             tier: Some(Tier::Basic),
             resources: Tier::Basic.resources(),
             usage_ms: 60_500,
-            currency: Some("EUR".parse().unwrap()),
+            currency: "EUR".parse().unwrap(),
             attempt_cost: Micros(211),
             task_cost: Micros(5),
         }
@@ -194,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_attempt_is_a_cloud_event() {
-        let line = cloud_event(&event(), "urn:berth:live").unwrap();
+        let line = cloud_event(&event(), "urn:berth:live");
         let wanted = json!({
             "specversion": "1.0", "id": "task_00000000000000000000000000000002/3", "source": "urn:berth:live", "type": "berth.attempt",
             "subject": "tenant_00000000000000000000000000000001", "time": "2030-01-31T23:59:59.500Z",
@@ -205,15 +201,14 @@ mod tests {
                 "task_cost_micros": "5"},
         });
         assert_eq!(line, wanted);
-        assert_eq!(cloud_event(&UsageEvent { currency: None, ..event() }, "x"), None);
     }
 
     #[test]
     fn an_attempt_is_a_meter_event() {
         let wanted = json!({"event_name": "berth_cost_micros_eur", "identifier": "task_00000000000000000000000000000002/3",
             "timestamp": 1_896_134_399, "payload": {"stripe_customer_id": "cus_NciAYcXfLnqBoz", "value": "216"}});
-        assert_eq!(meter_event(&event()), Some(wanted));
-        let unknown = meter_event(&UsageEvent { customer: None, ..event() }).unwrap();
+        assert_eq!(meter_event(&event()), wanted);
+        let unknown = meter_event(&UsageEvent { customer: None, ..event() });
         assert_eq!(
             unknown["payload"]["stripe_customer_id"],
             "tenant_00000000000000000000000000000001"

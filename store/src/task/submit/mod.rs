@@ -15,7 +15,7 @@ mod row;
 pub use batch::{BatchAnswer, insert_batch};
 pub use guarded::stands_alone;
 pub(crate) use insert::in_transaction;
-pub use insert::{insert, insert_at_once, insert_in_turn};
+pub use insert::{Submitter, insert};
 pub(in crate::task) use row::strand;
 
 use crate::idempotency::IdempotencyKey;

@@ -1,8 +1,10 @@
 //! Stores tasks of which some are accepted under spend caps.
 //!
-//! They are stored first, and then what they reserve is taken, as at an end: tasks before shares. Where a share has too little, all is
-//! undone, and the sum decides task by task, in their order, which are stored. Tasks of workflow nodes reserve when their turn comes: until
-//! then their gate is closed.
+//! Where the writer knows the caps and each has enough in one share, that is one statement, which also checks that what is known holds. Else
+//! it is a transaction: tasks are stored first, and then what they reserve is taken, as at an end: tasks before shares. Where a share has
+//! too little, all is undone, and the sum decides task by task, in their order, which are stored.
+//!
+//! Tasks of workflow nodes reserve when their turn comes: until then their gate is closed.
 
 use super::guarded::needs_guard;
 use super::{NewTask, SubmitAnswer, parents, plain};
