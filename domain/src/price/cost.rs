@@ -1,12 +1,12 @@
 //! What one attempt costs.
 
 use super::rounding::half_even;
-use super::{Amounts, Micros, Prices, Rates};
+use super::{Micros, Prices, Rates};
 use crate::resources::{Resources, Tier};
 
-const HOUR_MS: u128 = 3_600_000;
+pub(super) const HOUR_MS: u128 = 3_600_000;
 /// The least number that thousands and the 1024 MiB of a GiB divide.
-const SHARED: u128 = 128_000;
+pub(super) const SHARED: u128 = 128_000;
 /// What [`Prices::ms_rate`] is a fraction of.
 pub(super) const WHOLE: u128 = SHARED * HOUR_MS * 100 * 100;
 
@@ -92,22 +92,6 @@ impl Prices {
         self.rates_of(used.tier).hour(used.resources).saturating_mul(tolerance * flexible)
     }
 
-    /// What sums of use cost by the rates, without tiers, discounts and volume: what a platform pays for its machines is such a price.
-    #[must_use]
-    pub fn cost_of_sums(&self, used: &Amounts) -> Micros {
-        let parts = [
-            (self.rates.cpu_core, used.cpu_millis_ms, SHARED / 1000),
-            (self.rates.memory_gib, used.memory_mib_ms, SHARED / 1024),
-            (self.rates.disk_gib, used.disk_mib_ms, SHARED / 1024),
-            (self.rates.thousand_iops, used.iops_ms, SHARED / 1000),
-            (self.rates.port, used.port_ms, SHARED),
-        ];
-        let whole = |number: i64| u128::from(number.max(0).unsigned_abs());
-        let of = |(rate, sum, scale): (i64, i64, u128)| whole(rate) * whole(sum) * scale;
-        let attempts = half_even(parts.into_iter().map(of).sum(), SHARED * HOUR_MS);
-        attempts + Micros(self.each.task.saturating_mul(used.tasks))
-    }
-
     /// What an attempt costs: the price of what it held for as long as it is billed, less the discounts, rounded half to even once.
     #[must_use]
     pub fn cost(&self, used: &Use) -> Micros {
@@ -182,27 +166,6 @@ mod tests {
         assert_eq!(costs, [12_660, 50_720, 152_000]);
         let no_tier = Use { tier: None, ..hour(Tier::Premium) };
         assert_eq!(prices().cost(&no_tier).0, 160_000 + 40_000 + 2000 + 1000 + 40);
-    }
-
-    #[test]
-    fn sums_cost_what_one_attempt_of_as_much_would_without_discounts() {
-        let prices = prices();
-        let used = hour(Tier::Regular);
-        let Resources { cpu_millis, memory_mib, disk_mib, iops, ports } = used.resources;
-        let of = |amount: u32| i64::from(amount) * 3_600_000;
-        let sums = Amounts {
-            tasks: 3,
-            cpu_millis_ms: of(cpu_millis),
-            memory_mib_ms: of(memory_mib),
-            disk_mib_ms: of(disk_mib),
-            iops_ms: of(iops),
-            port_ms: of(ports),
-            ..Amounts::default()
-        };
-        let plain = Prices { discounts: Default::default(), tiers: Default::default(), ..prices };
-        let tasks = Micros(3 * plain.each.task);
-        assert_eq!(plain.cost_of_sums(&sums), plain.cost(&used) + tasks);
-        assert_eq!(plain.cost_of_sums(&Amounts::default()), Micros(0));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What ended, added up by quarter of an hour, with its cost.
 
-use super::{Micros, PriceHistory, Use};
+use super::cost::{HOUR_MS, SHARED};
+use super::rounding::half_even;
+use super::{Micros, PriceHistory, Prices, Use};
 use crate::id::{PriceBookName, TenantId};
 use crate::resources::Resources;
 use crate::time::Timestamp;
@@ -125,6 +127,24 @@ impl Amounts {
         }
         self.attempts_cost = self.attempts_cost + other.attempts_cost;
         self.tasks_cost = self.tasks_cost + other.tasks_cost;
+    }
+
+    /// What these sums cost by the rates and prices of tasks, without tiers, discounts and volume: what a platform pays for its machines
+    /// is such a price.
+    #[must_use]
+    pub fn cost_by(&self, prices: &Prices) -> Micros {
+        let rates = &prices.rates;
+        let parts = [
+            (rates.cpu_core, self.cpu_millis_ms, SHARED / 1000),
+            (rates.memory_gib, self.memory_mib_ms, SHARED / 1024),
+            (rates.disk_gib, self.disk_mib_ms, SHARED / 1024),
+            (rates.thousand_iops, self.iops_ms, SHARED / 1000),
+            (rates.port, self.port_ms, SHARED),
+        ];
+        let whole = |number: i64| u128::from(number.max(0).unsigned_abs());
+        let of = |(rate, sum, scale): (i64, i64, u128)| whole(rate) * whole(sum) * scale;
+        let attempts = half_even(parts.into_iter().map(of).sum(), SHARED * HOUR_MS);
+        attempts + Micros(prices.each.task.saturating_mul(self.tasks))
     }
 
     fn of(attempt: &EndedAttempt) -> Self {
@@ -335,5 +355,30 @@ mod tests {
         ] {
             assert_eq!(quarter(time(at)), time(begins));
         }
+    }
+
+    #[test]
+    fn sums_cost_what_one_attempt_of_as_much_would_without_discounts() {
+        let prices: Prices = serde_json::from_value(json!({
+            "effective_from": "2030-01-01T00:00:00Z", "each": { "task": 5 },
+            "rates": { "cpu_core": 40_001, "memory_gib": 5_003, "disk_gib": 107, "thousand_iops": 1_009, "port": 11 },
+        }))
+        .unwrap();
+        let (tier, ms) = (Some(Tier::Regular), 3_600_007);
+        let resources = Tier::Regular.resources();
+        let used = Use { resources, tier, ms, tolerance_s: None, flexible: true };
+        let Resources { cpu_millis, memory_mib, disk_mib, iops, ports } = resources;
+        let of = |amount: u32| i64::from(amount) * 3_600_007;
+        let sums = Amounts {
+            tasks: 3,
+            cpu_millis_ms: of(cpu_millis),
+            memory_mib_ms: of(memory_mib),
+            disk_mib_ms: of(disk_mib),
+            iops_ms: of(iops),
+            port_ms: of(ports),
+            ..Amounts::default()
+        };
+        assert_eq!(sums.cost_by(&prices), prices.cost(&used) + Micros(15));
+        assert_eq!(Amounts::default().cost_by(&prices), Micros(0));
     }
 }

@@ -90,7 +90,7 @@ fn cost(row: TenantCostRow, prices: Option<(&PriceBook, &Prices)>) -> TenantCost
     let TenantCostRow { tenant, name, plan, currency, amounts } = row;
     let same = prices
         .filter(|(book, _)| currency.as_ref().is_none_or(|of| *of == book.currency.to_string()));
-    let own_cost = same.map(|(_, prices)| prices.cost_of_sums(&amounts).0);
+    let own_cost = same.map(|(_, prices)| amounts.cost_by(prices).0);
     let total = total_of(currency, &amounts);
     let margin = own_cost.map(|own| total.cost.saturating_sub(own));
     TenantCost { tenant, name, plan, own_cost, margin, total }
