@@ -1,4 +1,4 @@
--- What an attempt costs by its task's reservation, as before, in a fiftieth of the time: a function in SQL is planned in each statement, one in
+-- What an attempt costs by its task's reservation, as before, for a twentieth of the time: a function in SQL is planned in each statement, one in
 -- PL/pgSQL once in each session, and one that is a single expression and sets nothing is part of the statement's own plan.
 
 -- Half to even, as `domain::price` computes it: of the last price that held when it was placed.

@@ -11,6 +11,25 @@ use domain::time::Timestamp;
 /// Most rows of one answer.
 pub const MOST_ROWS: usize = 10_000;
 
+/// The sums of a row of the roll-up.
+macro_rules! amounts {
+    ($row:ident) => {
+        Amounts {
+            attempts: $row.attempts,
+            charged_attempts: $row.charged_attempts,
+            tasks: $row.tasks,
+            run_ms: $row.run_ms,
+            cpu_millis_ms: $row.cpu_millis_ms,
+            memory_mib_ms: $row.memory_mib_ms,
+            disk_mib_ms: $row.disk_mib_ms,
+            iops_ms: $row.iops_ms,
+            port_ms: $row.port_ms,
+            attempts_cost: Micros($row.attempts_cost),
+            tasks_cost: Micros($row.tasks_cost),
+        }
+    };
+}
+
 /// Which costs.
 #[derive(Debug, Clone)]
 pub struct CostQuery {
@@ -124,19 +143,7 @@ pub async fn by_tenant(
         name: row.name,
         plan: row.plan,
         currency: row.currency,
-        amounts: Amounts {
-            attempts: row.attempts,
-            charged_attempts: row.charged_attempts,
-            tasks: row.tasks,
-            run_ms: row.run_ms,
-            cpu_millis_ms: row.cpu_millis_ms,
-            memory_mib_ms: row.memory_mib_ms,
-            disk_mib_ms: row.disk_mib_ms,
-            iops_ms: row.iops_ms,
-            port_ms: row.port_ms,
-            attempts_cost: Micros(row.attempts_cost),
-            tasks_cost: Micros(row.tasks_cost),
-        },
+        amounts: amounts!(row),
     });
     Ok(row.collect())
 }
@@ -183,19 +190,7 @@ pub async fn list(
         group: row.group,
         others: row.others,
         currency: row.currency,
-        amounts: Amounts {
-            attempts: row.attempts,
-            charged_attempts: row.charged_attempts,
-            tasks: row.tasks,
-            run_ms: row.run_ms,
-            cpu_millis_ms: row.cpu_millis_ms,
-            memory_mib_ms: row.memory_mib_ms,
-            disk_mib_ms: row.disk_mib_ms,
-            iops_ms: row.iops_ms,
-            port_ms: row.port_ms,
-            attempts_cost: Micros(row.attempts_cost),
-            tasks_cost: Micros(row.tasks_cost),
-        },
+        amounts: amounts!(row),
     });
     Ok(row.collect())
 }

@@ -240,6 +240,12 @@ async fn each_charged_attempt_is_exported_once_as_the_cursor_goes_on() {
     counted(&server).await;
     let (none, begin) = read("").await;
     assert_eq!(none, Vec::<Value>::new());
+    // Of a plan without prices: no page is empty because of them.
+    let free = server.new_tenant("free").await;
+    let unpriced =
+        format!("update tenant_plan set plan = 'free' where tenant_id = '{}'", free.uuid());
+    server.db.sql(&unpriced).await.unwrap();
+    attempts(&server, free, 9).await;
     attempts(&server, server.tenant, 6).await;
     assert_eq!(read(&format!("cursor={begin}")).await.0.len(), 0, "not counted yet");
     counted(&server).await;

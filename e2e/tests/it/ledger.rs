@@ -119,6 +119,12 @@ async fn all_is_exported(cluster: &Cluster, invoice: &Value) -> anyhow::Result<(
         provider.take(&cluster.berth(&export).await?)?;
     }
     assert_eq!(provider.conflicts, 4 * provider.events.len());
+    // Behind the stored place nothing is left.
+    let place = cluster.folder().join("cursor").display().to_string();
+    for wanted in [provider.events.len(), 0] {
+        let lines = cluster.berth(&[&export[..], &["--cursor-file", &place]].concat()).await?;
+        assert_eq!(lines.lines().count(), wanted);
+    }
     // A first attempt bears what its task costs, also where it was lost.
     let billed = Oracle::of(cluster)
         .number("select count(*) from attempt where charged or attempt = 1")
