@@ -53,6 +53,9 @@ pub struct CostTotal {
     pub charged_attempts: i64,
     /// Tasks, each with its first attempt.
     pub tasks: i64,
+    /// Fires of schedules, each with the first attempt that it led to.
+    #[serde(default)]
+    pub fires: i64,
     /// Billed time in ms.
     pub run_ms: i64,
     /// Sum of thousandths of a core x ms.
@@ -65,11 +68,20 @@ pub struct CostTotal {
     pub iops_ms: i64,
     /// Sum of ports x ms.
     pub port_ms: i64,
+    /// Sum of bytes of stored output x days.
+    #[serde(default)]
+    pub stored_byte_days: i64,
     /// What the attempts cost, micro-units: millionths of the currency's unit.
     pub attempts_cost: i64,
     /// What the tasks cost, micro-units.
     pub tasks_cost: i64,
-    /// Both, micro-units.
+    /// What the fires cost, micro-units.
+    #[serde(default)]
+    pub fires_cost: i64,
+    /// What the stored output costs, micro-units.
+    #[serde(default)]
+    pub stored_cost: i64,
+    /// All of it, micro-units.
     pub cost: i64,
 }
 

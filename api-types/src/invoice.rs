@@ -60,14 +60,14 @@ pub struct InvoiceCustomer {
 pub struct InvoiceLine {
     /// Its place, from 1.
     pub line: u32,
-    /// What it is about. `GET /v1/invoices/{number}/lines/{line}/attempts` lists the attempts of `attempts` and `tasks`.
+    /// What it is about. `GET /v1/invoices/{number}/lines/{line}/attempts` lists the attempts of `attempts`, `tasks` and `fires`.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::words::InvoiceLineKind))]
     pub kind: Extensible<LineKind>,
     /// The same in words.
     pub description: String,
     /// The tier of its attempts; null: of tasks that gave resources, or no line of attempts.
     pub tier: Option<String>,
-    /// Billed attempts, or tasks.
+    /// Billed attempts, tasks or fires.
     pub quantity: Option<i64>,
     /// Micro-units for each; null where they differ.
     pub unit_price: Option<i64>,

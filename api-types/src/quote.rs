@@ -109,7 +109,10 @@ pub struct QuoteLine {
     pub attempt: i64,
     /// A task, once.
     pub task: i64,
-    /// All of the line: `tasks` × (`attempts` × `attempt` + `task`).
+    /// The fire that makes it, once; of a run, one task of the run has it.
+    #[serde(default)]
+    pub fire: i64,
+    /// All of the line: `tasks` × (`attempts` × `attempt` + `task` + `fire`).
     pub most: i64,
 }
 

@@ -26,6 +26,10 @@ macro_rules! amounts {
             port_ms: $row.port_ms,
             attempts_cost: Micros($row.attempts_cost),
             tasks_cost: Micros($row.tasks_cost),
+            fires: $row.fires,
+            stored_byte_days: $row.stored_byte_days,
+            fires_cost: Micros($row.fires_cost),
+            stored_cost: Micros($row.stored_cost),
         }
     };
 }
@@ -129,7 +133,9 @@ pub async fn by_tenant(
                     sum(u.charged_attempts)::bigint as "charged_attempts!", sum(u.tasks)::bigint as "tasks!", sum(u.run_ms)::bigint as "run_ms!",
                     sum(u.cpu_millis_ms)::bigint as "cpu_millis_ms!", sum(u.memory_mib_ms)::bigint as "memory_mib_ms!",
                     sum(u.disk_mib_ms)::bigint as "disk_mib_ms!", sum(u.iops_ms)::bigint as "iops_ms!", sum(u.port_ms)::bigint as "port_ms!",
-                    sum(u.attempts_cost)::bigint as "attempts_cost!", sum(u.tasks_cost)::bigint as "tasks_cost!"
+                    sum(u.attempts_cost)::bigint as "attempts_cost!", sum(u.tasks_cost)::bigint as "tasks_cost!",
+                    sum(u.fires)::bigint as "fires!", sum(u.stored_byte_days)::bigint as "stored_byte_days!",
+                    sum(u.fires_cost)::bigint as "fires_cost!", sum(u.stored_cost)::bigint as "stored_cost!"
                 from usage_rollup u left join price_book k on k.name = u.price_book
                 where u.kind = 'tier' and u.starts_at >= $1 and u.starts_at < $2
                 group by 1, 2) u
@@ -172,7 +178,9 @@ pub async fn list(
                 sum(u.run_ms)::bigint as "run_ms!", sum(u.cpu_millis_ms)::bigint as "cpu_millis_ms!",
                 sum(u.memory_mib_ms)::bigint as "memory_mib_ms!", sum(u.disk_mib_ms)::bigint as "disk_mib_ms!",
                 sum(u.iops_ms)::bigint as "iops_ms!", sum(u.port_ms)::bigint as "port_ms!",
-                sum(u.attempts_cost)::bigint as "attempts_cost!", sum(u.tasks_cost)::bigint as "tasks_cost!"
+                sum(u.attempts_cost)::bigint as "attempts_cost!", sum(u.tasks_cost)::bigint as "tasks_cost!",
+                sum(u.fires)::bigint as "fires!", sum(u.stored_byte_days)::bigint as "stored_byte_days!",
+                sum(u.fires_cost)::bigint as "fires_cost!", sum(u.stored_cost)::bigint as "stored_cost!"
             from usage_rollup u
             where u.tenant_id = $1 and u.kind = $2 and u.starts_at >= $4 and u.starts_at < $5 and u.key = $3
             group by 1, 2, 3, 4 order by 1, 3, 2 nulls first, 4 nulls first limit $7"#,
@@ -210,9 +218,15 @@ pub async fn used(
         r#"select coalesce(sum(u.attempts_cost) filter (where u.starts_at >= $3), 0)::bigint as "first_attempts!",
                 coalesce(sum(u.tasks) filter (where u.starts_at >= $3), 0)::bigint as "first_tasks!",
                 coalesce(sum(u.tasks_cost) filter (where u.starts_at >= $3), 0)::bigint as "first_charge!",
+                coalesce(sum(u.fires) filter (where u.starts_at >= $3), 0)::bigint as "first_fires!",
+                coalesce(sum(u.fires_cost) filter (where u.starts_at >= $3), 0)::bigint as "first_fires_charge!",
+                coalesce(sum(u.stored_cost) filter (where u.starts_at >= $3), 0)::bigint as "first_stored!",
                 coalesce(sum(u.attempts_cost) filter (where u.starts_at >= $4), 0)::bigint as "second_attempts!",
                 coalesce(sum(u.tasks) filter (where u.starts_at >= $4), 0)::bigint as "second_tasks!",
-                coalesce(sum(u.tasks_cost) filter (where u.starts_at >= $4), 0)::bigint as "second_charge!"
+                coalesce(sum(u.tasks_cost) filter (where u.starts_at >= $4), 0)::bigint as "second_charge!",
+                coalesce(sum(u.fires) filter (where u.starts_at >= $4), 0)::bigint as "second_fires!",
+                coalesce(sum(u.fires_cost) filter (where u.starts_at >= $4), 0)::bigint as "second_fires_charge!",
+                coalesce(sum(u.stored_cost) filter (where u.starts_at >= $4), 0)::bigint as "second_stored!"
             from usage_rollup u
             where u.tenant_id = $1 and u.kind = 'tier' and u.starts_at >= least($3::timestamptz, $4)
                 and u.price_book in (select k.name from price_book k where k.document ->> 'currency' = $2)"#,
@@ -222,14 +236,28 @@ pub async fn used(
         second
     );
     let rows = patient("cost.used", query.fetch_all(&mut *tx)).await?;
-    let month = |attempts, tasks: i64, charge| Month {
+    let counted =
+        |pieces: i64, charge| Counted { pieces: pieces.unsigned_abs(), charge: Micros(charge) };
+    let month = |attempts, tasks, fires, stored| Month {
         attempts: Micros(attempts),
-        tasks: Counted { pieces: tasks.unsigned_abs(), charge: Micros(charge) },
+        tasks,
+        fires,
+        stored: Micros(stored),
     };
     let both = rows.first().map(|row| {
         [
-            month(row.first_attempts, row.first_tasks, row.first_charge),
-            month(row.second_attempts, row.second_tasks, row.second_charge),
+            month(
+                row.first_attempts,
+                counted(row.first_tasks, row.first_charge),
+                counted(row.first_fires, row.first_fires_charge),
+                row.first_stored,
+            ),
+            month(
+                row.second_attempts,
+                counted(row.second_tasks, row.second_charge),
+                counted(row.second_fires, row.second_fires_charge),
+                row.second_stored,
+            ),
         ]
     });
     Ok(both.unwrap_or_default())

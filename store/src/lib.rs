@@ -52,6 +52,7 @@ mod silence;
 pub mod spend;
 pub mod spend_cap;
 mod statement;
+pub mod stored_day;
 pub mod task;
 pub mod tenant;
 pub mod turn;

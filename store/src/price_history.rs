@@ -23,18 +23,35 @@ pub(crate) struct AttemptCost {
     pub(crate) attempt: Micros,
     /// What its task costs, which its first attempt bears.
     pub(crate) task: Micros,
+    /// What the fire costs that led to it, which the first attempt bears.
+    pub(crate) fire: Micros,
+}
+
+/// Of an attempt, what says its price besides what it held.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed {
+    pub(crate) tenant: TenantId,
+    pub(crate) at: Timestamp,
+    /// Its number, from 1.
+    pub(crate) number: u32,
+    /// A fire led to it.
+    pub(crate) is_fired: bool,
+    /// What its task's reservation says.
+    pub(crate) reserved: Option<ReservedCost>,
 }
 
 /// The columns of an attempt that say what it costs by its task's reservation.
 pub(crate) fn reserved_cost(
     cost: Option<i64>,
-    task_cost: Option<i64>,
+    (task_cost, fire_cost): (Option<i64>, Option<i64>),
     price_book: Option<String>,
 ) -> Option<ReservedCost> {
+    let fire = fire_cost.unwrap_or(0);
     cost.map(|cost| ReservedCost {
         book: price_book.and_then(|name| name.parse().ok()),
         attempt: Micros(cost),
-        task: Micros(task_cost.unwrap_or(0)),
+        task: Micros(task_cost.unwrap_or(0) - fire),
+        fire: Micros(fire),
     })
 }
 
@@ -80,20 +97,26 @@ impl KnownPrices {
     }
 
     /// What an attempt of a known tenant costs; `None`: no prices held when it was placed, or its task was accepted.
-    pub(crate) fn cost(
-        &self,
-        (tenant, placed_at): (TenantId, Timestamp),
-        used: &Use,
-        number: u32,
-        reserved: Option<ReservedCost>,
-    ) -> Option<AttemptCost> {
-        if let Some(ReservedCost { book, attempt, task }) = reserved {
+    pub(crate) fn cost(&self, placed: Placed, used: &Use) -> Option<AttemptCost> {
+        let Placed { tenant, at, number, is_fired, reserved } = placed;
+        if let Some(ReservedCost { book, attempt, task, fire }) = reserved {
             let currency = self.history.named(&book?)?.currency;
-            return Some(AttemptCost { currency, attempt, task });
+            return Some(AttemptCost { currency, attempt, task, fire });
         }
-        let (book, prices) = self.history.prices(tenant, placed_at)?;
+        let (book, prices) = self.history.prices(tenant, at)?;
         let currency = self.history.named(book)?.currency;
         let (attempt, task) = (prices.cost(used), prices.task_cost(number));
-        Some(AttemptCost { currency, attempt, task })
+        Some(AttemptCost { currency, attempt, task, fire: prices.fire_cost(number, is_fired) })
+    }
+
+    /// What so many bytes of output of a known tenant cost that were stored for the day that ends at an instant; `None`: no prices held.
+    pub(crate) fn stored_day(
+        &self,
+        tenant: TenantId,
+        at: Timestamp,
+        bytes: u64,
+    ) -> Option<(Currency, Micros)> {
+        let (book, prices) = self.history.prices(tenant, at)?;
+        Some((self.history.named(book)?.currency, prices.stored_day_cost(bytes)))
     }
 }

@@ -327,7 +327,7 @@ async fn make(
                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id
             ), spent as (
                 -- Of what is counted in the period so far.
-                select coalesce(sum(u.attempts_cost + u.tasks_cost), 0)::bigint as amount
+                select coalesce(sum(u.attempts_cost + u.tasks_cost + u.fires_cost), 0)::bigint as amount
                 from usage_rollup u
                 where u.tenant_id = $1 and u.starts_at >= date_trunc($6, now(), $7)
                     and u.kind = case $3 when 'tenant' then 'tier' else $3 end and u.key = coalesce($4, '')

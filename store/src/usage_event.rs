@@ -1,12 +1,13 @@
-//! What was used, attempt by attempt, for a billing provider: each once, in an order that a reader can go on in.
+//! What was used, attempt by attempt and what was stored day by day, for a billing provider: each once, in an order that a reader can go on in.
 //!
-//! The order is that of the transactions that wrote the attempts, and it ends where the roll-up has counted: before the oldest transaction
+//! The order is that of the transactions that wrote them, and it ends where the roll-up has counted: before the oldest transaction
 //! that is open. So nothing appears behind a place that was read, however late it commits. Attempts of releases without prices are not in it.
 
 use crate::StoreError;
 use crate::connect::AdminDb;
-use crate::price_history::{KnownPrices, reserved_cost};
+use crate::price_history::{KnownPrices, Placed, reserved_cost};
 use crate::statement::{named, patient};
+use chrono::NaiveDate;
 use domain::id::{TaskId, TenantId};
 use domain::price::{Currency, Micros, Use};
 use domain::resources::{Resources, Tier};
@@ -25,40 +26,76 @@ pub struct UsagePosition {
     pub txid: i64,
     /// The task.
     pub task: Uuid,
-    /// The attempt's number; 0: before all of them.
+    /// The attempt's number; 0: before all of them. Of what is stored `task` is the tenant, and this the day, counted from 1970.
     pub attempt: i32,
 }
 
-/// What an attempt used and costs.
+/// What was used, and what it costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageEvent {
     /// Whose.
     pub tenant: TenantId,
     /// The tenant's name at a billing provider.
     pub customer: Option<String>,
+    /// In which month it counts.
+    pub at: Timestamp,
+    /// Of what it costs.
+    pub currency: Currency,
+    /// What was used.
+    pub used: Used,
+}
+
+/// What was used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Used {
+    /// An attempt.
+    Attempt(UsedAttempt),
+    /// Output, stored for a day.
+    Stored {
+        /// The day, UTC.
+        day: NaiveDate,
+        /// Bytes.
+        bytes: i64,
+        /// What it costs.
+        cost: Micros,
+    },
+}
+
+/// What an attempt used and costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedAttempt {
     /// Its task.
     pub task: TaskId,
     /// Its number, from 1.
     pub attempt: u32,
     /// When it was placed.
     pub placed_at: Timestamp,
-    /// When it ended.
-    pub ended_at: Timestamp,
     /// The tier of its task; `None`: it gave resources.
     pub tier: Option<Tier>,
     /// What it held.
     pub resources: Resources,
     /// How long it is billed for, ms.
     pub usage_ms: i64,
-    /// Of what it costs.
-    pub currency: Currency,
     /// What it costs.
-    pub attempt_cost: Micros,
+    pub cost: Micros,
     /// What its task costs, with the first attempt.
     pub task_cost: Micros,
+    /// What the fire costs that led to it, with the first attempt.
+    pub fire_cost: Micros,
 }
 
-struct EventRow {
+impl UsageEvent {
+    /// All that it costs.
+    #[must_use]
+    pub fn cost(&self) -> Micros {
+        match &self.used {
+            Used::Attempt(of) => of.cost + of.task_cost + of.fire_cost,
+            Used::Stored { cost, .. } => *cost,
+        }
+    }
+}
+
+struct AttemptRow {
     tenant_id: Uuid,
     customer: Option<String>,
     task_id: Uuid,
@@ -78,10 +115,49 @@ struct EventRow {
     charged: bool,
     cost: Option<i64>,
     task_cost: Option<i64>,
+    fire_cost: Option<i64>,
     price_book: Option<String>,
+    is_fired: bool,
 }
 
-/// Attempts after `after` that are charged, or whose task is, and have prices, at most `limit`; and where to go on. Fewer: there are no
+struct StoredRow {
+    tenant_id: Uuid,
+    customer: Option<String>,
+    day: NaiveDate,
+    at: Timestamp,
+    bytes: i64,
+    txid: i64,
+}
+
+enum EventRow {
+    Attempt(AttemptRow),
+    Stored(StoredRow),
+}
+
+impl EventRow {
+    fn place(&self) -> UsagePosition {
+        match self {
+            Self::Attempt(row) => {
+                UsagePosition { txid: row.txid, task: row.task_id, attempt: row.attempt }
+            }
+            Self::Stored(row) => UsagePosition {
+                txid: row.txid,
+                task: row.tenant_id,
+                // Days from 1970.
+                attempt: row.day.to_epoch_days(),
+            },
+        }
+    }
+
+    const fn tenant(&self) -> TenantId {
+        match self {
+            Self::Attempt(row) => TenantId(row.tenant_id),
+            Self::Stored(row) => TenantId(row.tenant_id),
+        }
+    }
+}
+
+/// What was used after `after` and has a price, at most `limit`: attempts that are charged, or whose task or fire is, and stored output; and where to go on. Fewer: there are no
 /// more. `None`: the place is of another database's order, as after a restore.
 ///
 /// # Errors
@@ -105,13 +181,10 @@ pub async fn read(
         let wanted = limit - events.len();
         let rows = rows(&mut tx, place, until, wanted).await?;
         let is_full = rows.len() == wanted;
-        prices.know(&mut tx, rows.iter().map(|row| TenantId(row.tenant_id))).await?;
+        prices.know(&mut tx, rows.iter().map(EventRow::tenant)).await?;
         for row in rows {
-            place = UsagePosition { txid: row.txid, task: row.task_id, attempt: row.attempt };
-            let charged = row.charged;
-            // A first attempt that is not charged bears what its task costs.
-            let is_billed = |event: &UsageEvent| charged || event.task_cost != Micros(0);
-            events.extend(event(&prices, row).filter(is_billed));
+            place = row.place();
+            events.extend(event(&prices, row));
         }
         if !is_full {
             place = UsagePosition { txid: until, ..UsagePosition::default() };
@@ -135,28 +208,70 @@ async fn prepare(tx: &mut PgConnection) -> Result<Option<i64>, StoreError> {
     named("usage_event.counted", query.fetch_optional(tx)).await
 }
 
+/// The first `limit` rows after a place, before a transaction.
 async fn rows(
     tx: &mut PgConnection,
     after: UsagePosition,
     until: i64,
     limit: usize,
 ) -> Result<Vec<EventRow>, StoreError> {
+    let attempts = attempts(&mut *tx, after, until, limit).await?;
+    let stored = stored(tx, after, until, limit).await?;
+    let mut rows: Vec<EventRow> = attempts.into_iter().map(EventRow::Attempt).collect();
+    rows.extend(stored.into_iter().map(EventRow::Stored));
+    rows.sort_unstable_by_key(EventRow::place);
+    rows.truncate(limit);
+    Ok(rows)
+}
+
+async fn stored(
+    tx: &mut PgConnection,
+    after: UsagePosition,
+    until: i64,
+    limit: usize,
+) -> Result<Vec<StoredRow>, StoreError> {
     let query = sqlx::query_as!(
-        EventRow,
+        StoredRow,
+        r#"select d.tenant_id, b.customer as "customer?", d.day, d.bytes, d.txid,
+                (d.day + 1)::timestamp at time zone 'UTC' - interval '1 microsecond' as "at!"
+            from stored_day d
+            left join tenant_billing b on b.tenant_id = d.tenant_id
+            where d.txid >= $1 and d.txid < $2 and (d.txid, d.tenant_id, d.day - date '1970-01-01') > ($1, $3, $4)
+            order by d.txid, d.tenant_id, d.day limit $5"#,
+        after.txid,
+        until,
+        after.task,
+        after.attempt,
+        limit as i64
+    );
+    patient("usage_event.stored", query.fetch_all(tx)).await
+}
+
+async fn attempts(
+    tx: &mut PgConnection,
+    after: UsagePosition,
+    until: i64,
+    limit: usize,
+) -> Result<Vec<AttemptRow>, StoreError> {
+    let query = sqlx::query_as!(
+        AttemptRow,
         r#"select a.tenant_id as "tenant_id!", b.customer as "customer?", a.task_id as "task_id!", a.attempt as "attempt!", a.txid as "txid!",
                 a.tier::text, a.cpu_millis as "cpu_millis!", a.memory_mib as "memory_mib!", a.disk_mib as "disk_mib!", a.iops as "iops!",
                 a.ports as "ports!", a.placed_at as "placed_at!", a.ended_at as "ended_at!", a.usage_ms as "usage_ms!",
                 coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
-                a.charged as "charged!", a.cost, a.task_cost, a.price_book
+                a.charged as "charged!", a.cost, a.task_cost, a.fire_cost, a.price_book,
+                coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or r.fire_task = a.task_id), false) as "is_fired!"
             from (select o.tenant_id, o.task_id, o.attempt, o.txid, o.tier, o.cpu_millis, o.memory_mib, o.disk_mib, o.iops, o.ports,
                     o.placed_at, o.ended_at, o.usage_ms, o.tolerance_ms, o.flexible, o.charged, o.cost, o.task_cost,
-                    o.price_book
+                    o.fire_cost, o.price_book
                 from attempt o
                 where o.txid >= $1 and o.txid < $2 and (o.txid, o.task_id, o.attempt) > ($1, $3, $4) and (o.charged or o.attempt = 1)
                 order by o.txid, o.task_id, o.attempt limit $5) a
             left join tenant_billing b on b.tenant_id = a.tenant_id
-            left join lateral (select f.delay_tolerance_ms from task_spec f
-                where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on a.tolerance_ms is null
+            left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.rerun_of from task_spec f
+                where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on a.attempt = 1 or a.tolerance_ms is null
+            left join lateral (select w.fire_task from workflow_run w
+                where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
             order by a.txid, a.task_id, a.attempt"#,
         after.txid,
         until,
@@ -167,8 +282,23 @@ async fn rows(
     patient("usage_event.read", query.fetch_all(tx)).await
 }
 
-/// `None`: no prices held.
+/// `None`: no prices held, or nothing of it is billed.
 fn event(prices: &KnownPrices, row: EventRow) -> Option<UsageEvent> {
+    match row {
+        EventRow::Attempt(row) => of_attempt(prices, row),
+        EventRow::Stored(row) => of_stored(prices, row),
+    }
+}
+
+fn of_stored(prices: &KnownPrices, row: StoredRow) -> Option<UsageEvent> {
+    let tenant = TenantId(row.tenant_id);
+    let (currency, cost) = prices.stored_day(tenant, row.at, row.bytes.unsigned_abs())?;
+    let used = Used::Stored { day: row.day, bytes: row.bytes, cost };
+    let is_billed = cost != Micros(0);
+    is_billed.then_some(UsageEvent { tenant, customer: row.customer, at: row.at, currency, used })
+}
+
+fn of_attempt(prices: &KnownPrices, row: AttemptRow) -> Option<UsageEvent> {
     let resources = Resources {
         cpu_millis: row.cpu_millis.unsigned_abs(),
         memory_mib: row.memory_mib.unsigned_abs(),
@@ -185,20 +315,31 @@ fn event(prices: &KnownPrices, row: EventRow) -> Option<UsageEvent> {
         flexible: row.flexible,
     };
     let (tenant, attempt) = (TenantId(row.tenant_id), row.attempt.unsigned_abs());
-    let reserved = reserved_cost(row.cost, row.task_cost, row.price_book);
-    let cost = prices.cost((tenant, row.placed_at), &used, attempt, reserved)?;
-    Some(UsageEvent {
+    let placed = Placed {
+        tenant,
+        at: row.placed_at,
+        number: attempt,
+        is_fired: row.is_fired,
+        reserved: reserved_cost(row.cost, (row.task_cost, row.fire_cost), row.price_book),
+    };
+    let cost = prices.cost(placed, &used)?;
+    // A first attempt that is not charged bears what its task and its fire cost.
+    let is_billed = row.charged || cost.task + cost.fire != Micros(0);
+    is_billed.then(|| UsageEvent {
         tenant,
         customer: row.customer,
-        task: TaskId(row.task_id),
-        attempt,
-        placed_at: row.placed_at,
-        ended_at: row.ended_at,
-        tier,
-        resources,
-        usage_ms: row.usage_ms,
+        at: row.ended_at,
         currency: cost.currency,
-        attempt_cost: cost.attempt,
-        task_cost: cost.task,
+        used: Used::Attempt(UsedAttempt {
+            task: TaskId(row.task_id),
+            attempt,
+            placed_at: row.placed_at,
+            tier,
+            resources,
+            usage_ms: row.usage_ms,
+            cost: cost.attempt,
+            task_cost: cost.task,
+            fire_cost: cost.fire,
+        }),
     })
 }

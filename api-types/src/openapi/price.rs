@@ -90,6 +90,12 @@ pub struct Each {
     /// A task, once, with its first attempt.
     #[schema(minimum = 0, maximum = 10_000_000_000_i64, default = 0, required = false)]
     pub task: i64,
+    /// A fire of a schedule, once, with the first attempt that it led to.
+    #[schema(minimum = 0, maximum = 10_000_000_000_i64, default = 0, required = false)]
+    pub fire: i64,
+    /// A GiB of stored output for 30 days.
+    #[schema(minimum = 0, maximum = 10_000_000_000_i64, default = 0, required = false)]
+    pub stored_gib_month: i64,
 }
 
 /// What resources cost less for. Both apply: 20 % and 30 % make 44 %.
@@ -154,4 +160,7 @@ pub struct Included {
     /// Tasks.
     #[schema(minimum = 0, maximum = 1_000_000_000_000_i64, default = 0, required = false)]
     pub tasks: u64,
+    /// Fires of schedules.
+    #[schema(minimum = 0, maximum = 1_000_000_000_000_i64, default = 0, required = false)]
+    pub fires: u64,
 }

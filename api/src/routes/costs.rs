@@ -113,20 +113,23 @@ pub(in crate::routes) fn total_of(currency: Option<String>, amounts: &Amounts) -
 
 fn add(total: &mut CostTotal, currency: Option<String>, amounts: &Amounts) {
     total.currency = currency;
-    let cost = amounts.attempts_cost + amounts.tasks_cost;
     for (sum, amount) in [
         (&mut total.attempts, amounts.attempts),
         (&mut total.charged_attempts, amounts.charged_attempts),
         (&mut total.tasks, amounts.tasks),
+        (&mut total.fires, amounts.fires),
         (&mut total.run_ms, amounts.run_ms),
         (&mut total.cpu_millis_ms, amounts.cpu_millis_ms),
         (&mut total.memory_mib_ms, amounts.memory_mib_ms),
         (&mut total.disk_mib_ms, amounts.disk_mib_ms),
         (&mut total.iops_ms, amounts.iops_ms),
         (&mut total.port_ms, amounts.port_ms),
+        (&mut total.stored_byte_days, amounts.stored_byte_days),
         (&mut total.attempts_cost, amounts.attempts_cost.0),
         (&mut total.tasks_cost, amounts.tasks_cost.0),
-        (&mut total.cost, cost.0),
+        (&mut total.fires_cost, amounts.fires_cost.0),
+        (&mut total.stored_cost, amounts.stored_cost.0),
+        (&mut total.cost, amounts.cost().0),
     ] {
         *sum = sum.saturating_add(amount);
     }

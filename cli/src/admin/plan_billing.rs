@@ -16,6 +16,9 @@ pub struct BillingArguments {
     /// Tasks that each month includes.
     #[arg(long, value_name = "TASKS")]
     included_tasks: Option<u64>,
+    /// Fires of schedules that each month includes.
+    #[arg(long, value_name = "FIRES")]
+    included_fires: Option<u64>,
     /// The least that a month comes to, millionths of the currency's unit.
     #[arg(long, value_name = "MICROS")]
     monthly_minimum: Option<i64>,
@@ -26,6 +29,7 @@ impl BillingArguments {
     pub fn over(&self, before: Option<&Billing>) -> Result<PutBilling, Failure> {
         let amounts = self.included_attempts.is_some()
             || self.included_tasks.is_some()
+            || self.included_fires.is_some()
             || self.monthly_minimum.is_some();
         let price_book = match self.price_book.as_deref() {
             Some("none") if amounts => {
@@ -48,6 +52,7 @@ impl BillingArguments {
             before.map_or((Included::default(), 0), |before| (before.included, before.minimum));
         included.attempts = self.included_attempts.unwrap_or(included.attempts);
         included.tasks = self.included_tasks.unwrap_or(included.tasks);
+        included.fires = self.included_fires.unwrap_or(included.fires);
         minimum = self.monthly_minimum.unwrap_or(minimum);
         let billing = Billing { price_book, included, minimum };
         let wrong: Vec<_> = billing

@@ -1,6 +1,6 @@
 //! The lines of an invoice, and what it comes to.
 
-use crate::price::{Counted, Currency, Included, Micros, Month, Prices};
+use crate::price::{Counted, Currency, Included, MONTH_DAYS, Micros, Month, Prices};
 use serde::{Deserialize, Serialize};
 
 /// What a line is about.
@@ -24,6 +24,10 @@ pub enum LineKind {
     Attempts,
     /// The tasks.
     Tasks,
+    /// The fires of schedules.
+    Fires,
+    /// Stored output.
+    Stored,
     /// What the plan includes, negative.
     Included,
     /// What volume takes off, negative.
@@ -92,6 +96,20 @@ pub struct MonthUse {
     pub tiers: Vec<TierUse>,
     /// Tasks, each with its first attempt.
     pub tasks: Counted,
+    /// Fires of schedules, each with the first attempt that it led to.
+    pub fires: Counted,
+    /// Bytes x days of stored output.
+    pub stored_byte_days: u64,
+    /// What it costs.
+    pub stored: Micros,
+}
+
+impl MonthUse {
+    /// Adds what is counted without a tier, or with any.
+    fn month(&self) -> Month {
+        let attempts = self.tiers.iter().map(|tier| tier.cost).sum();
+        Month { attempts, tasks: self.tasks, fires: self.fires, stored: self.stored }
+    }
 }
 
 /// What the tenant's plan says of a month, where it is in the invoice's currency.
@@ -153,6 +171,16 @@ impl Lines {
         &mut self.0[last]
     }
 
+    /// Pieces, where they cost anything.
+    fn pieces(&mut self, kind: LineKind, description: &str, counted: Counted) {
+        if counted.charge != Micros(0) {
+            let pieces = i64::try_from(counted.pieces).unwrap_or(i64::MAX);
+            let line = self.push(kind, description, counted.charge);
+            line.quantity = Some(pieces);
+            line.unit_price = each(counted.charge, pieces);
+        }
+    }
+
     /// A line, where it changes anything.
     fn unless_zero(&mut self, kind: LineKind, description: &str, amount: Micros) {
         if amount != Micros(0) {
@@ -168,6 +196,12 @@ impl Lines {
 /// The price of each of `quantity` pieces, where it is one.
 fn each(amount: Micros, quantity: i64) -> Option<Micros> {
     (quantity > 0 && amount.0 % quantity == 0).then(|| Micros(amount.0 / quantity))
+}
+
+/// How much was stored, in GiB for a month of 30 days, to a thousandth, rounded down.
+fn stored(byte_days: u64) -> String {
+    let thousandths = u128::from(byte_days) * 1000 / (u128::from(MONTH_DAYS) << 30);
+    format!("Stored output, {}.{:03} GiB months", thousandths / 1000, thousandths % 1000)
 }
 
 /// The invoice of a month; `None`: there is nothing to bill, and credits wait.
@@ -190,15 +224,11 @@ pub fn bill(
         line.quantity = Some(*attempts);
         line.unit_price = each(*cost, *attempts);
     }
-    if used.tasks.charge != Micros(0) {
-        let pieces = i64::try_from(used.tasks.pieces).unwrap_or(i64::MAX);
-        let line = lines.push(LineKind::Tasks, "Tasks", used.tasks.charge);
-        line.quantity = Some(pieces);
-        line.unit_price = each(used.tasks.charge, pieces);
-    }
+    lines.pieces(LineKind::Tasks, "Tasks", used.tasks);
+    lines.pieces(LineKind::Fires, "Fires of schedules", used.fires);
+    lines.unless_zero(LineKind::Stored, &stored(used.stored_byte_days), used.stored);
     if let Some(InvoiceTerms { prices, included, minimum }) = terms {
-        let attempts = used.tiers.iter().map(|tier| tier.cost).sum();
-        let bill = Month { attempts, tasks: used.tasks }.bill(prices, &included, minimum);
+        let bill = used.month().bill(prices, &included, minimum);
         lines.unless_zero(LineKind::Included, "Included in the plan", bill.included);
         lines.unless_zero(LineKind::Volume, "Discount for volume", bill.volume);
         lines.unless_zero(LineKind::Minimum, "To the plan's monthly minimum", bill.minimum);
@@ -260,35 +290,40 @@ mod tests {
         let used = MonthUse {
             tiers: vec![tier(None, 3, 1_000_001), tier(Some("basic"), 10, 30_000_000)],
             tasks: Counted { pieces: 12, charge: Micros(60) },
+            fires: Counted { pieces: 2, charge: Micros(14) },
+            stored_byte_days: 46 << 30,
+            stored: Micros(9_000),
         };
-        let included = Included { attempts: 1_000_000, tasks: 4 };
+        let included = Included { attempts: 1_000_000, tasks: 4, fires: 1 };
         let prices = prices();
         let terms = InvoiceTerms { prices: &prices, included, minimum: Micros(5_000_000) };
         let invoice =
             bill(currency("EUR"), &used, Some(terms), &[credit("a", -5_000_000), credit("b", 7)])
                 .unwrap();
-        // 30 000 041 are left of the included; above 20 a quarter is taken off, and of the ten before a tenth.
+        // 30 009 048 are left of the included; above 20 a quarter is taken off, and of the ten before a tenth.
         assert_eq!(
             shown(&invoice),
             [
                 "1 Attempts, own resources: 3 x = 1000001",
                 "2 Attempts, tier basic: 10 x 3000000 = 30000000",
                 "3 Tasks: 12 x 5 = 60",
-                "4 Included in the plan: = -1000020",
-                "5 Discount for volume: = -3500010",
-                "6 Credit: of a: = -5000000",
-                "7 Charge: of b: = 7",
-                "8 Rounding: = -38",
+                "4 Fires of schedules: 2 x 7 = 14",
+                "5 Stored output, 1.533 GiB months: = 9000",
+                "6 Included in the plan: = -1000027",
+                "7 Discount for volume: = -3502262",
+                "8 Credit: of a: = -5000000",
+                "9 Charge: of b: = 7",
+                "10 Rounding: = 3207",
             ]
         );
-        assert_eq!((invoice.total, invoice.carried), (Micros(21_500_000), Micros(0)));
+        assert_eq!((invoice.total, invoice.carried), (Micros(21_510_000), Micros(0)));
     }
 
     #[test]
     fn the_total_is_rounded_once_half_to_even_to_the_smallest_unit() {
         let total = |code: &str, parts: &[i64]| {
             let tiers = parts.iter().map(|cost| tier(None, 1, *cost)).collect();
-            let used = MonthUse { tiers, tasks: Counted::default() };
+            let used = MonthUse { tiers, ..MonthUse::default() };
             bill(currency(code), &used, None, &[]).unwrap().total.0
         };
         assert_eq!(total("EUR", &[5_000]), 0);
@@ -317,7 +352,7 @@ mod tests {
     #[test]
     fn what_credits_exceed_the_charges_by_is_carried_to_the_next_invoice() {
         let used =
-            MonthUse { tiers: vec![tier(Some("basic"), 1, 3_000_005)], tasks: Counted::default() };
+            MonthUse { tiers: vec![tier(Some("basic"), 1, 3_000_005)], ..MonthUse::default() };
         let invoice = bill(currency("EUR"), &used, None, &[credit("a", -10_000_000)]).unwrap();
         assert_eq!(shown(&invoice)[2], "3 Carried to the next invoice: = 6999995");
         assert_eq!(
@@ -337,9 +372,12 @@ mod tests {
             let used = MonthUse {
                 tiers: costs.iter().map(|cost| tier(None, 1, *cost)).collect(),
                 tasks: Counted { pieces, charge: Micros(charge) },
+                fires: Counted { pieces: pieces + 1, charge: Micros(charge / 3) },
+                stored_byte_days: pieces,
+                stored: Micros(charge / 7),
             };
             let prices = prices();
-            let terms = InvoiceTerms { prices: &prices, included: Included { attempts: 5_000, tasks: 3 }, minimum: Micros(minimum) };
+            let terms = InvoiceTerms { prices: &prices, included: Included { attempts: 5_000, tasks: 3, fires: 2 }, minimum: Micros(minimum) };
             let credits: Vec<_> = credits.iter().map(|amount| credit("c", *amount)).collect();
             if let Some(invoice) = bill(currency(code), &used, Some(terms), &credits) {
                 prop_assert_eq!(invoice.lines.iter().map(|line| line.amount).sum::<Micros>(), invoice.total);

@@ -10,6 +10,8 @@ use std::str::FromStr;
 
 /// Highest rate, micro-units: 10 000 units for an hour of a core.
 pub const MOST_RATE: i64 = 10_000_000_000;
+/// Days of a month for which stored output is priced.
+pub const MONTH_DAYS: u32 = 30;
 /// Most bands of delay tolerance.
 pub const MOST_BANDS: usize = 10;
 /// Most steps of volume.
@@ -137,6 +139,10 @@ pub struct Rates {
 pub struct Each {
     /// A task, once, with its first attempt.
     pub task: i64,
+    /// A fire of a schedule, once, with the first attempt of the task that it made, or of the first node of the run that it started.
+    pub fire: i64,
+    /// A GiB of stored output for [`MONTH_DAYS`] days.
+    pub stored_gib_month: i64,
 }
 
 /// What resources cost less for. Both apply: 20 % and 30 % make 44 %.
@@ -306,8 +312,12 @@ impl Prices {
                 .into_iter()
                 .for_each(|(name, value)| rate(format!("{pointer}/{name}"), value));
         }
-        let Each { task } = self.each;
-        rate("/each/task".to_owned(), task);
+        let Each { task, fire, stored_gib_month } = self.each;
+        for (name, value) in
+            [("task", task), ("fire", fire), ("stored_gib_month", stored_gib_month)]
+        {
+            rate(format!("/each/{name}"), value);
+        }
         problems.extend(self.discount_problems());
         problems
     }
@@ -379,7 +389,7 @@ mod tests {
         let wrong = prices(json!({
             "rates": { "port": -1 },
             "tiers": { "premium": { "cpu_core": MOST_RATE + 1 } },
-            "each": { "task": -5 },
+            "each": { "task": -5, "fire": -1, "stored_gib_month": MOST_RATE + 1 },
             "discounts": { "flexible_percent": 101, "tolerance": [
                 { "at_least_s": 60, "percent": 10 }, { "at_least_s": 60, "percent": 200 }] },
             "volume": [{ "above": 0, "percent": 1 }],
@@ -390,6 +400,8 @@ mod tests {
                 "/tiers/premium/cpu_core",
                 "/rates/port",
                 "/each/task",
+                "/each/fire",
+                "/each/stored_gib_month",
                 "/discounts/flexible_percent",
                 "/discounts/tolerance/1/at_least_s",
                 "/discounts/tolerance/1/percent",

@@ -1,7 +1,7 @@
 //! What one attempt costs.
 
 use super::rounding::half_even;
-use super::{Micros, Prices, Rates};
+use super::{MONTH_DAYS, Micros, Prices, Rates};
 use crate::resources::{Resources, Tier};
 
 pub(super) const HOUR_MS: u128 = 3_600_000;
@@ -9,6 +9,9 @@ pub(super) const HOUR_MS: u128 = 3_600_000;
 pub(super) const SHARED: u128 = 128_000;
 /// What [`Prices::ms_rate`] is a fraction of.
 pub(super) const WHOLE: u128 = SHARED * HOUR_MS * 100 * 100;
+
+/// Bytes.
+const GIB: u128 = 1 << 30;
 
 /// What an attempt held, and what its task allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,6 +138,19 @@ impl Prices {
     pub fn task_cost(&self, attempt: u32) -> Micros {
         Micros(if attempt == 1 { self.each.task } else { 0 })
     }
+
+    /// What the fire costs whose task this is, or whose run begins with it: its first attempt bears it.
+    #[must_use]
+    pub fn fire_cost(&self, attempt: u32, is_fired: bool) -> Micros {
+        Micros(if attempt == 1 && is_fired { self.each.fire } else { 0 })
+    }
+
+    /// What so many bytes of output cost that are stored for a day, rounded half to even.
+    #[must_use]
+    pub fn stored_day_cost(&self, bytes: u64) -> Micros {
+        let rate = u128::from(self.each.stored_gib_month.max(0).unsigned_abs());
+        half_even(rate * u128::from(bytes), GIB * u128::from(MONTH_DAYS))
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +209,29 @@ mod tests {
         assert_eq!(cost(None, false), 91_200);
         assert_eq!(cost(Some(0), true), 106_400);
         assert_eq!(cost(None, true), 63_840);
+    }
+
+    #[test]
+    fn a_fire_costs_once_and_only_where_a_schedule_fired() {
+        let mut prices = prices();
+        prices.each.fire = 7;
+        let cost = |attempt, is_fired| prices.fire_cost(attempt, is_fired).0;
+        assert_eq!([cost(1, true), cost(2, true), cost(1, false)], [7, 0, 0]);
+    }
+
+    #[test]
+    fn stored_output_costs_by_the_day_half_to_even() {
+        let mut prices = prices();
+        prices.each.stored_gib_month = 60;
+        // Two a day for each GiB.
+        let cost = |bytes: u64| prices.stored_day_cost(bytes).0;
+        let gib = 1_u64 << 30;
+        assert_eq!(
+            [0, gib / 4, gib / 4 + 1, gib, 3 * gib / 4, 10 * gib].map(cost),
+            [0, 0, 1, 2, 2, 20]
+        );
+        prices.each.stored_gib_month = super::super::MOST_RATE;
+        assert!(prices.stored_day_cost(u64::MAX).0 > 0);
     }
 
     proptest! {

@@ -15,17 +15,18 @@ mod rollup;
 mod rounding;
 
 pub use book::{
-    Currency, Discounts, Each, MOST_BANDS, MOST_PRICES, MOST_RATE, MOST_STEPS, ParseCurrencyError,
-    PriceBook, Prices, Rates, ToleranceBand, VolumeStep,
+    Currency, Discounts, Each, MONTH_DAYS, MOST_BANDS, MOST_PRICES, MOST_RATE, MOST_STEPS,
+    ParseCurrencyError, PriceBook, Prices, Rates, ToleranceBand, VolumeStep,
 };
 pub use cost::{CostParts, Use};
 pub use history::{BookPrices, PriceHistory};
 pub use month::{Bill, Billing, Counted, Included, Month};
 pub use put_billing::PutBilling;
 pub use quote::{Cheaper, PricedTasks, TaskQuote, cheaper};
-pub use reservation::{Reservation, TaskPrice};
+pub use reservation::{Reservation, TaskPrice, TaskToPrice};
 pub use rollup::{
-    Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, ReservedCost, Rollup, RollupKey, quarter,
+    Amounts, EndedAttempt, MOST_VALUES, Part, QUARTER_S, ReservedCost, Rollup, RollupKey,
+    StoredDay, quarter,
 };
 
 use serde::{Deserialize, Serialize};

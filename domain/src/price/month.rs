@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Highest amount that a plan names for a month, micro-units: a thousand million units.
 const MOST_MONTH: i64 = 1_000_000_000_000_000;
-/// Most tasks that a plan includes.
+/// Most tasks, and most fires, that a plan includes.
 const MOST_TASKS: u64 = 1_000_000_000_000;
 
 /// By which prices a plan is billed.
@@ -33,6 +33,8 @@ pub struct Included {
     pub attempts: i64,
     /// Tasks.
     pub tasks: u64,
+    /// Fires of schedules.
+    pub fires: u64,
 }
 
 /// A number of pieces, and what they were charged.
@@ -51,6 +53,10 @@ pub struct Month {
     pub attempts: Micros,
     /// Tasks, each with its first attempt.
     pub tasks: Counted,
+    /// Fires of schedules, each with the first attempt that it led to.
+    pub fires: Counted,
+    /// The costs of stored output.
+    pub stored: Micros,
 }
 
 /// What a month comes to. `total` is the sum of the others.
@@ -78,8 +84,11 @@ impl Billing {
         let mut problems: Vec<_> = amounts
             .map(|(pointer, _)| (pointer.to_owned(), wanted(&MOST_MONTH, " micro-units")))
             .collect();
-        if self.included.tasks > MOST_TASKS {
-            problems.push(("/included/tasks".to_owned(), wanted(&MOST_TASKS, "")));
+        let Included { tasks, fires, .. } = self.included;
+        for (pointer, pieces) in [("/included/tasks", tasks), ("/included/fires", fires)] {
+            if pieces > MOST_TASKS {
+                problems.push((pointer.to_owned(), wanted(&MOST_TASKS, "")));
+            }
         }
         problems
     }
@@ -101,21 +110,26 @@ impl Month {
             half_even(scaled, length.as_millis().max(1))
         };
         let charge = |amount: Micros| ahead(amount.0.max(0).unsigned_abs());
+        let counted = |so_far: Counted, recent: Counted| Counted {
+            pieces: so_far.pieces + ahead(recent.pieces).0.unsigned_abs(),
+            charge: so_far.charge + charge(recent.charge),
+        };
         Self {
             attempts: self.attempts + charge(recent.attempts),
-            tasks: Counted {
-                pieces: self.tasks.pieces + ahead(recent.tasks.pieces).0.unsigned_abs(),
-                charge: self.tasks.charge + charge(recent.tasks.charge),
-            },
+            tasks: counted(self.tasks, recent.tasks),
+            fires: counted(self.fires, recent.fires),
+            stored: self.stored + charge(recent.stored),
         }
     }
 
     /// The bill: what was used, less what is included, less the discount for volume of what is left, and at least the minimum.
     #[must_use]
     pub fn bill(&self, prices: &Prices, included: &Included, minimum: Micros) -> Bill {
-        let Self { attempts, tasks } = *self;
-        let charges = attempts + tasks.charge;
-        let included = Micros(attempts.0.min(included.attempts)) + tasks.included(included.tasks);
+        let Self { attempts, tasks, fires, stored } = *self;
+        let charges = attempts + tasks.charge + fires.charge + stored;
+        let included = Micros(attempts.0.min(included.attempts))
+            + tasks.included(included.tasks)
+            + fires.included(included.fires);
         let left = charges - included;
         let volume = prices.volume_discount(left);
         let used = left - volume;
@@ -139,7 +153,7 @@ mod tests {
     #[test]
     fn a_bill_takes_off_what_is_included_then_volume_and_reaches_the_minimum() {
         let tasks = Counted { pieces: 30, charge: Micros(107) };
-        let month = Month { attempts: Micros(2000), tasks };
+        let month = Month { attempts: Micros(2000), tasks, ..Month::default() };
         let plain = month.bill(&prices(), &Included::default(), Micros(0));
         let wanted = Bill {
             charges: Micros(2107),
@@ -148,7 +162,8 @@ mod tests {
             ..Bill::default()
         };
         assert_eq!(plain, wanted, "half of 1107 is 553.5, and even is 554");
-        let bill = month.bill(&prices(), &Included { attempts: 1500, tasks: 10 }, Micros(600));
+        let bill =
+            month.bill(&prices(), &Included { attempts: 1500, tasks: 10, fires: 0 }, Micros(600));
         // 10 of 30 tasks are 35.7 of 107.
         assert_eq!(
             (bill.included, bill.volume, bill.minimum),
@@ -160,9 +175,25 @@ mod tests {
     }
 
     #[test]
+    fn fires_are_included_by_their_share_and_stored_output_is_charged() {
+        let fires = Counted { pieces: 40, charge: Micros(100) };
+        let month = Month { fires, stored: Micros(900), ..Month::default() };
+        let bill = month.bill(&prices(), &Included { fires: 10, ..Included::default() }, Micros(0));
+        // A quarter of 100 is included; of 975 nothing is above 1000.
+        assert_eq!(
+            (bill.charges, bill.included, bill.total),
+            (Micros(1000), Micros(-25), Micros(975))
+        );
+        let day = Duration::from_secs(86_400);
+        let ahead = Month::default().forecast(&month, day * 10, day * 5);
+        let half = Counted { pieces: 20, charge: Micros(50) };
+        assert_eq!(ahead, Month { fires: half, stored: Micros(450), ..Month::default() });
+    }
+
+    #[test]
     fn more_than_was_used_is_not_included() {
         let month = Month { attempts: Micros(10), ..Month::default() };
-        let included = Included { attempts: 1000, tasks: 1000 };
+        let included = Included { attempts: 1000, tasks: 1000, fires: 1000 };
         let bill = month.bill(&prices(), &included, Micros(0));
         assert_eq!((bill.included, bill.total), (Micros(-10), Micros(0)));
         assert_eq!(Month::default().bill(&prices(), &included, Micros(0)), Bill::default());
@@ -173,6 +204,7 @@ mod tests {
         let month = |attempts, pieces| Month {
             attempts: Micros(attempts),
             tasks: Counted { pieces, charge: Micros(0) },
+            ..Month::default()
         };
         let day = Duration::from_secs(86_400);
         assert_eq!(month(100, 5).forecast(&month(70, 14), day * 7, day * 3), month(130, 11));
@@ -185,8 +217,11 @@ mod tests {
         let of = |value| serde_json::from_value::<Billing>(value).unwrap();
         assert_eq!(of(json!({ "price_book": "eur" })).problems(), []);
         let wrong = of(json!({ "price_book": "eur", "minimum": -1,
-            "included": { "attempts": MOST_MONTH + 1, "tasks": MOST_TASKS + 1 } }));
+            "included": { "attempts": MOST_MONTH + 1, "tasks": MOST_TASKS + 1, "fires": MOST_TASKS + 1 } }));
         let pointers: Vec<_> = wrong.problems().into_iter().map(|(pointer, _)| pointer).collect();
-        assert_eq!(pointers, ["/included/attempts", "/minimum", "/included/tasks"]);
+        assert_eq!(
+            pointers,
+            ["/included/attempts", "/minimum", "/included/tasks", "/included/fires"]
+        );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The most is what such a task reserves of spend caps: it is computed by [`Reservation`] and nowhere else.
 
-use super::{CostParts, Micros, PriceBook, Prices, Reservation, Use};
+use super::{CostParts, Micros, PriceBook, Prices, Reservation, TaskToPrice, Use};
 use crate::id::PriceBookName;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -21,34 +21,38 @@ pub struct TaskQuote {
     pub attempt: Micros,
     /// The task itself, once.
     pub task: Micros,
+    /// The fire that makes it, once.
+    pub fire: Micros,
     /// The most that it can cost: what it would reserve.
     pub most: Micros,
 }
 
 impl TaskQuote {
-    /// Of a task that would be accepted at `now`: `task` is what each of its attempts holds, for as long as one may run, and there are
-    /// `attempts` of them at most. `None`: the book has no prices.
+    /// Of a task that would be accepted at `now`. `None`: the book has no prices.
     #[must_use]
-    pub fn of(book: Book<'_>, now: Timestamp, (task, attempts): (&Use, u32)) -> Option<Self> {
+    pub fn of(book: Book<'_>, now: Timestamp, task: &TaskToPrice) -> Option<Self> {
         let known = book.1.known_at(now);
         // Of equal ones the first.
-        let dearest = known.iter().rev().max_by_key(|prices| prices.cost(task))?;
-        let once = known.iter().map(|prices| prices.task_cost(1)).max()?;
-        let most = Reservation::of(Vec::new(), Some(book), now, (task, attempts)).amount;
+        let dearest = known.iter().rev().max_by_key(|prices| prices.cost(&task.most))?;
+        let once = |prices: &Prices| (prices.task_cost(1), prices.fire_cost(1, task.is_fired));
+        let (own, fire) = known.iter().map(once).max_by_key(|(own, fire)| *own + *fire)?;
+        let most = Reservation::of(Vec::new(), Some(book), now, task).amount;
         Some(Self {
             effective_from: dearest.effective_from,
-            parts: dearest.parts(task),
-            attempt: dearest.cost(task),
-            task: once,
+            parts: dearest.parts(&task.most),
+            attempt: dearest.cost(&task.most),
+            task: own,
+            fire,
             most,
         })
     }
 
-    /// What such a task costs whose attempts run for `ms` together, at the prices of `now`, or the first ones.
+    /// What such a task costs whose attempts use this together, at the prices of `now`, or the first ones.
     #[must_use]
-    pub fn likely(&self, book: &PriceBook, now: Timestamp, used: &Use) -> Micros {
+    pub fn likely(&self, book: &PriceBook, now: Timestamp, used: &TaskToPrice) -> Micros {
         let prices = book.known_at(now).first();
-        let cost = |prices: &Prices| prices.cost(used) + prices.task_cost(1);
+        let once = |prices: &Prices| prices.task_cost(1) + prices.fire_cost(1, used.is_fired);
+        let cost = |prices: &Prices| prices.cost(&used.most) + once(prices);
         prices.map_or(Micros(0), cost).min(self.most)
     }
 }
@@ -56,10 +60,8 @@ impl TaskQuote {
 /// So many tasks that are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PricedTasks {
-    /// What each attempt holds, for as long as one may run.
-    pub what: Use,
-    /// How many each has at most.
-    pub attempts: u32,
+    /// Each of them.
+    pub task: TaskToPrice,
     /// How many tasks there are.
     pub tasks: u64,
 }
@@ -90,9 +92,8 @@ pub fn cheaper(
 ) -> Vec<Cheaper> {
     let most = |change: &dyn Fn(Use) -> Use| -> Micros {
         let one = |of: &PricedTasks| {
-            let each =
-                Reservation::of(Vec::new(), Some(book), now, (&change(of.what), of.attempts));
-            each.amount * of.tasks
+            let task = TaskToPrice { most: change(of.task.most), ..of.task };
+            Reservation::of(Vec::new(), Some(book), now, &task).amount * of.tasks
         };
         tasks.iter().map(one).sum()
     };
@@ -156,32 +157,36 @@ mod tests {
         }
     }
 
+    fn task(most: Use, attempts: u32) -> TaskToPrice {
+        TaskToPrice { most, attempts, is_fired: false }
+    }
+
     /// A core and 2 GiB for an hour: 50 000, and with 20 % and 30 % off 28 000. From the 11th on 51 000.
     #[test]
     fn a_quote_has_the_dearest_known_prices_and_its_parts_add_up() {
         let (name, book): (PriceBookName, _) = ("eur".parse().unwrap(), book());
-        let of = |at, what: Use| TaskQuote::of((&name, &book), day(at), (&what, 3)).unwrap();
+        let of = |at, what: Use| TaskQuote::of((&name, &book), day(at), &task(what, 3)).unwrap();
         let late = of(12, hour(3600, true));
         assert_eq!((late.attempt.0, late.task.0, late.most.0), (51_000, 5, 153_005));
         let early = of(2, hour(3600, true));
         assert_eq!((early.attempt.0, early.task.0, early.most.0), (51_000, 7, 153_007));
         assert_eq!(early.effective_from, day(11));
         let only = PriceBook { prices: book.prices[..1].to_vec(), ..book.clone() };
-        let quote = TaskQuote::of((&name, &only), day(2), (&hour(3600, true), 2)).unwrap();
+        let quote = TaskQuote::of((&name, &only), day(2), &task(hour(3600, true), 2)).unwrap();
         assert_eq!((quote.attempt.0, quote.most.0), (28_000, 56_007));
         let CostParts { cpu, memory, tolerance_discount, flexible_discount, .. } = quote.parts;
         assert_eq!((cpu.0, memory.0), (40_000, 10_000));
         assert_eq!((tolerance_discount.0, flexible_discount.0), (-10_000, -12_000));
         let empty = PriceBook { prices: Vec::new(), ..book };
-        assert_eq!(TaskQuote::of((&name, &empty), day(2), (&hour(0, false), 1)), None);
+        assert_eq!(TaskQuote::of((&name, &empty), day(2), &task(hour(0, false), 1)), None);
     }
 
     #[test]
     fn what_is_likely_is_at_the_prices_of_now_and_never_above_the_most() {
         let (name, book): (PriceBookName, _) = ("eur".parse().unwrap(), book());
         let what = hour(0, false);
-        let quote = TaskQuote::of((&name, &book), day(2), (&what, 1)).unwrap();
-        let likely = |ms| quote.likely(&book, day(2), &Use { ms, ..what }).0;
+        let quote = TaskQuote::of((&name, &book), day(2), &task(what, 1)).unwrap();
+        let likely = |ms| quote.likely(&book, day(2), &task(Use { ms, ..what }, 1)).0;
         assert_eq!(likely(0), 7);
         assert_eq!(likely(1_800_000), 25_007);
         assert_eq!(likely(36_000_000), quote.most.0);
@@ -192,8 +197,7 @@ mod tests {
         let (name, book): (PriceBookName, _) = ("eur".parse().unwrap(), book());
         let book = PriceBook { prices: book.prices[..1].to_vec(), ..book };
         let line = |tolerance_s, flexible, tasks| PricedTasks {
-            what: hour(tolerance_s, flexible),
-            attempts: 1,
+            task: task(hour(tolerance_s, flexible), 1),
             tasks,
         };
         let offered = |tasks: &[PricedTasks], most| {
@@ -224,18 +228,21 @@ mod tests {
             (percents, flexible, attempts, now) in ((0..=100_u8, 0..=100_u8), any::<bool>(), 1..=9_u32, 1..=20_u32)) {
             let [cpu_core, memory_gib, disk_gib, thousand_iops, port] = rates;
             let book: PriceBook = serde_json::from_value(json!({ "currency": "EUR", "prices": [
-                { "effective_from": "2030-01-01T00:00:00Z", "each": { "task": rates[0] % 97 },
+                { "effective_from": "2030-01-01T00:00:00Z", "each": { "task": rates[0] % 97, "fire": rates[2] % 89 },
                   "rates": { "cpu_core": cpu_core, "memory_gib": memory_gib, "disk_gib": disk_gib,
                     "thousand_iops": thousand_iops, "port": port },
                   "discounts": { "flexible_percent": percents.0, "tolerance": [{ "at_least_s": 3600, "percent": percents.1 }] } },
-                { "effective_from": "2030-01-11T00:00:00Z", "each": { "task": rates[1] % 97 }, "rates": { "port": cpu_core } },
+                { "effective_from": "2030-01-11T00:00:00Z", "each": { "task": rates[1] % 97, "fire": rates[3] % 89 }, "rates": { "port": cpu_core } },
             ] })).unwrap();
             let what = Use { resources: Resources::from_dimensions(held), tier: None, ms, tolerance_s: Some(tolerance_s), flexible };
             let name: PriceBookName = "eur".parse().unwrap();
-            let quote = TaskQuote::of((&name, &book), day(now), (&what, attempts)).unwrap();
+            let quote = TaskQuote::of((&name, &book), day(now), &task(what, attempts)).unwrap();
             prop_assert_eq!(quote.parts.sum(), quote.attempt);
             prop_assert_eq!(quote.attempt * u64::from(attempts) + quote.task, quote.most);
-            let reserved = Reservation::of(Vec::new(), Some((&name, &book)), day(now), (&what, attempts));
+            let fired = TaskToPrice { is_fired: true, ..task(what, attempts) };
+            let of_fire = TaskQuote::of((&name, &book), day(now), &fired).unwrap();
+            prop_assert_eq!(of_fire.attempt * u64::from(attempts) + of_fire.task + of_fire.fire, of_fire.most);
+            let reserved = Reservation::of(Vec::new(), Some((&name, &book)), day(now), &task(what, attempts));
             prop_assert_eq!(reserved.amount, quote.most);
         }
     }

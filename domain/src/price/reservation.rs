@@ -15,8 +15,26 @@ pub struct TaskPrice {
     /// What a ms of an attempt costs, as a fraction of [`super::cost::WHOLE`]: a whole number, as text.
     #[serde(with = "number")]
     rate: u128,
-    /// The task itself, micro-units.
+    /// The task itself, and the fire that made it, micro-units.
     task: i64,
+    /// Of that, the fire.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    fire: i64,
+}
+
+fn is_zero(amount: &i64) -> bool {
+    *amount == 0
+}
+
+/// What is to be accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TaskToPrice {
+    /// What each of its attempts holds, for as long as one may run.
+    pub most: Use,
+    /// So many attempts it has at most.
+    pub attempts: u32,
+    /// Whether a fire makes it, or the run begins with it that a fire starts.
+    pub is_fired: bool,
 }
 
 /// JSON of any program holds it: as text.
@@ -50,11 +68,13 @@ pub struct Reservation {
 }
 
 impl TaskPrice {
-    fn of(prices: &Prices, task: &Use) -> Self {
+    fn of(prices: &Prices, task: &TaskToPrice) -> Self {
+        let fire = prices.fire_cost(1, task.is_fired).0;
         Self {
             from: prices.effective_from.timestamp_micros(),
-            rate: prices.ms_rate(task),
-            task: prices.each.task,
+            rate: prices.ms_rate(&task.most),
+            task: prices.each.task.saturating_add(fire),
+            fire,
         }
     }
 
@@ -64,20 +84,19 @@ impl TaskPrice {
 }
 
 impl Reservation {
-    /// For a task that is accepted at `now` under `caps`: `task` is what each of its attempts holds, for as long as one may run, and there
-    /// are `attempts` of them at most. `book`: what its tenant's plan is billed by.
+    /// For a task that is accepted at `now` under `caps`. `book`: what its tenant's plan is billed by.
     #[must_use]
     pub fn of(
         caps: Vec<Uuid>,
         book: Option<(&PriceBookName, &PriceBook)>,
         now: Timestamp,
-        (task, attempts): (&Use, u32),
+        task: &TaskToPrice,
     ) -> Self {
         let known = book.map_or(&[][..], |(_, book)| book.known_at(now));
         let prices: Vec<_> = known.iter().map(|of| TaskPrice::of(of, task)).collect();
-        let attempt = prices.iter().map(|price| price.cost(task.ms).0).max().unwrap_or(0);
+        let attempt = prices.iter().map(|price| price.cost(task.most.ms).0).max().unwrap_or(0);
         let once = prices.iter().map(|price| price.task).max().unwrap_or(0);
-        let amount = Micros(attempt.saturating_mul(attempts.into()).saturating_add(once));
+        let amount = Micros(attempt.saturating_mul(task.attempts.into()).saturating_add(once));
         Self { caps, amount, book: book.map(|(name, _)| name.clone()), prices }
     }
 
@@ -104,7 +123,7 @@ impl Reservation {
         self.price_at(placed_at).map_or(Micros(0), |price| price.cost(ms))
     }
 
-    /// What the task costs for itself, whose first attempt was placed then.
+    /// What the task and its fire cost for themselves, whose first attempt was placed then.
     #[must_use]
     pub fn task_cost(&self, placed_at: Timestamp) -> Micros {
         Micros(self.price_at(placed_at).map_or(0, |price| price.task))
@@ -135,19 +154,38 @@ mod tests {
         Use { resources, tier: Some(Tier::Regular), ms, tolerance_s: Some(0), flexible: false }
     }
 
+    fn hours(attempts: u32) -> TaskToPrice {
+        TaskToPrice { most: hour(), attempts, is_fired: false }
+    }
+
     #[test]
     fn it_is_for_the_dearest_of_the_prices_that_are_known_and_to_come() {
         let name: PriceBookName = "eur".parse().unwrap();
         let most = |rates, now| {
             let book = book(rates);
-            Reservation::of(Vec::new(), Some((&name, &book)), day(now), (&hour(), 3)).amount.0
+            Reservation::of(Vec::new(), Some((&name, &book)), day(now), &hours(3)).amount.0
         };
         assert_eq!(most([100, 300, 200], 2), 905);
         assert_eq!(most([100, 300, 200], 12), 905);
         assert_eq!(most([100, 300, 200], 22), 605);
         assert_eq!(most([900, 300, 200], 22), 605);
-        let none = Reservation::of(Vec::new(), None, day(2), (&hour(), 3));
+        let none = Reservation::of(Vec::new(), None, day(2), &hours(3));
         assert_eq!((none.amount.0, none.cost(day(3), 1000).0), (0, 0));
+    }
+
+    #[test]
+    fn a_fire_is_reserved_with_the_task_that_it_makes() {
+        let name: PriceBookName = "eur".parse().unwrap();
+        let mut book = book([100, 300, 200]);
+        book.prices.iter_mut().for_each(|prices| prices.each.fire = 11);
+        let of = |is_fired| {
+            let task = TaskToPrice { is_fired, ..hours(3) };
+            Reservation::of(Vec::new(), Some((&name, &book)), day(2), &task)
+        };
+        assert_eq!((of(false).amount.0, of(true).amount.0), (905, 916));
+        assert_eq!(of(true).task_cost(day(2)).0, 16);
+        let (plain, fired) = [false, true].map(|is| serde_json::to_string(&of(is)).unwrap()).into();
+        assert!(!plain.contains("fire") && fired.contains(r#""fire":11"#), "{plain} {fired}");
     }
 
     #[test]
@@ -155,7 +193,7 @@ mod tests {
         let name: PriceBookName = "eur".parse().unwrap();
         let caps = vec![Uuid::from_u128(7)];
         let book = book([100, 300, super::super::MOST_RATE]);
-        let reservation = Reservation::of(caps, Some((&name, &book)), day(2), (&hour(), 3));
+        let reservation = Reservation::of(caps, Some((&name, &book)), day(2), &hours(3));
         let text = serde_json::to_string(&reservation).unwrap();
         assert_eq!(serde_json::from_str::<Reservation>(&text).unwrap(), reservation);
         assert!(text.contains(r#""rate":"128000000000"#), "{text}");
@@ -168,7 +206,7 @@ mod tests {
             attempts in proptest::collection::vec((0..=30_u32, 0..=3_600_000_u64), 1..=5)) {
             let (name, book): (PriceBookName, _) = ("eur".parse().unwrap(), book(rates));
             let count = u32::try_from(attempts.len()).unwrap();
-            let reservation = Reservation::of(Vec::new(), Some((&name, &book)), day(now), (&hour(), count));
+            let reservation = Reservation::of(Vec::new(), Some((&name, &book)), day(now), &hours(count));
             let mut cost = 0;
             for (place, (after, ms)) in attempts.iter().enumerate() {
                 let placed_at = day(now) + chrono::TimeDelta::days((*after).into());

@@ -2,7 +2,7 @@
 
 use super::cost::{HOUR_MS, SHARED};
 use super::rounding::half_even;
-use super::{Micros, PriceHistory, Prices, Use};
+use super::{Each, Micros, PriceHistory, Prices, Use};
 use crate::id::{PriceBookName, TenantId};
 use crate::resources::Resources;
 use crate::time::Timestamp;
@@ -35,6 +35,8 @@ pub struct EndedAttempt {
     pub workflow: Option<String>,
     /// Labels of its task.
     pub labels: BTreeMap<String, String>,
+    /// Whether a fire made its task, or its task is the one of a fired run that bears the fire's price.
+    pub is_fired: bool,
     /// Where its task has a [`super::Reservation`]: what it costs by that, in place of the prices that held.
     pub reserved: Option<ReservedCost>,
 }
@@ -48,6 +50,19 @@ pub struct ReservedCost {
     pub attempt: Micros,
     /// The task, with its first attempt.
     pub task: Micros,
+    /// The fire, with the same.
+    pub fire: Micros,
+}
+
+/// Output that was stored for a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredDay {
+    /// Whose.
+    pub tenant: TenantId,
+    /// The day's last instant: which prices hold, and in which quarter it counts.
+    pub at: Timestamp,
+    /// Bytes.
+    pub bytes: u64,
 }
 
 /// By what attempts are added up. Of each kind, each attempt is in one row, and of labels in one for each key.
@@ -90,6 +105,8 @@ pub struct Amounts {
     pub charged_attempts: i64,
     /// First attempts.
     pub tasks: i64,
+    /// Fires of schedules whose task, or whose run's first one, had its first attempt.
+    pub fires: i64,
     /// Billed time, ms.
     pub run_ms: i64,
     /// Millicores x ms.
@@ -102,31 +119,47 @@ pub struct Amounts {
     pub iops_ms: i64,
     /// Ports x ms.
     pub port_ms: i64,
+    /// Bytes of stored output x days.
+    pub stored_byte_days: i64,
     /// What the attempts cost.
     pub attempts_cost: Micros,
     /// What their tasks cost, each with its first attempt.
     pub tasks_cost: Micros,
+    /// What the fires cost.
+    pub fires_cost: Micros,
+    /// What the stored output costs.
+    pub stored_cost: Micros,
 }
 
 impl Amounts {
+    /// All that it costs.
+    #[must_use]
+    pub fn cost(&self) -> Micros {
+        self.attempts_cost + self.tasks_cost + self.fires_cost + self.stored_cost
+    }
+
     /// Adds others.
     pub fn add(&mut self, other: &Self) {
         let sums = [
             (&mut self.attempts, other.attempts),
             (&mut self.charged_attempts, other.charged_attempts),
             (&mut self.tasks, other.tasks),
+            (&mut self.fires, other.fires),
             (&mut self.run_ms, other.run_ms),
             (&mut self.cpu_millis_ms, other.cpu_millis_ms),
             (&mut self.memory_mib_ms, other.memory_mib_ms),
             (&mut self.disk_mib_ms, other.disk_mib_ms),
             (&mut self.iops_ms, other.iops_ms),
             (&mut self.port_ms, other.port_ms),
+            (&mut self.stored_byte_days, other.stored_byte_days),
         ];
         for (sum, amount) in sums {
             *sum = sum.saturating_add(amount);
         }
         self.attempts_cost = self.attempts_cost + other.attempts_cost;
         self.tasks_cost = self.tasks_cost + other.tasks_cost;
+        self.fires_cost = self.fires_cost + other.fires_cost;
+        self.stored_cost = self.stored_cost + other.stored_cost;
     }
 
     /// What these sums cost by the rates and prices of tasks, without tiers, discounts and volume: what a platform pays for its machines
@@ -144,11 +177,14 @@ impl Amounts {
         let whole = |number: i64| u128::from(number.max(0).unsigned_abs());
         let of = |(rate, sum, scale): (i64, i64, u128)| whole(rate) * whole(sum) * scale;
         let attempts = half_even(parts.into_iter().map(of).sum(), SHARED * HOUR_MS);
-        attempts + Micros(prices.each.task.saturating_mul(self.tasks))
+        let Each { task, fire, .. } = prices.each;
+        let each = task.saturating_mul(self.tasks).saturating_add(fire.saturating_mul(self.fires));
+        let stored = prices.stored_day_cost(self.stored_byte_days.max(0).unsigned_abs());
+        attempts + Micros(each) + stored
     }
 
     fn of(attempt: &EndedAttempt) -> Self {
-        let EndedAttempt { number, charged, used, .. } = attempt;
+        let EndedAttempt { number, charged, used, is_fired, .. } = attempt;
         let ms = i64::try_from(used.ms).unwrap_or(i64::MAX);
         let Resources { cpu_millis, memory_mib, disk_mib, iops, ports } = used.resources;
         let times = |amount: u32| ms.saturating_mul(amount.into());
@@ -156,6 +192,7 @@ impl Amounts {
             attempts: 1,
             charged_attempts: i64::from(*charged),
             tasks: i64::from(*number == 1),
+            fires: i64::from(*number == 1 && *is_fired),
             run_ms: ms,
             cpu_millis_ms: times(cpu_millis),
             memory_mib_ms: times(memory_mib),
@@ -187,10 +224,12 @@ impl Rollup {
         let price_book = if let Some(reserved) = &attempt.reserved {
             amounts.attempts_cost = reserved.attempt;
             amounts.tasks_cost = reserved.task;
+            amounts.fires_cost = reserved.fire;
             reserved.book.clone()
         } else if let Some((name, prices)) = history.prices(attempt.tenant, attempt.placed_at) {
             amounts.attempts_cost = prices.cost(&attempt.used);
             amounts.tasks_cost = prices.task_cost(attempt.number);
+            amounts.fires_cost = prices.fire_cost(attempt.number, attempt.is_fired);
             Some(name.clone())
         } else {
             None
@@ -207,6 +246,23 @@ impl Rollup {
         .chain(labels.map(|(key, value)| Part::Label { key, value: Some(value) }));
         for part in parts {
             let key = RollupKey { tenant, part, starts_at, price_book: price_book.clone() };
+            self.rows.entry(key).or_default().add(&amounts);
+        }
+    }
+
+    /// Adds what was stored on a day, at the price that held when it ended.
+    pub fn add_stored(&mut self, history: &PriceHistory, stored: StoredDay) {
+        let StoredDay { tenant, at, bytes } = stored;
+        let prices = history.prices(tenant, at);
+        let amounts = Amounts {
+            stored_byte_days: i64::try_from(bytes).unwrap_or(i64::MAX),
+            stored_cost: prices.map_or(Micros(0), |(_, prices)| prices.stored_day_cost(bytes)),
+            ..Amounts::default()
+        };
+        let none = String::new;
+        for part in [Part::Tier(none()), Part::Schedule(none()), Part::Workflow(none())] {
+            let price_book = prices.map(|(name, _)| name.clone());
+            let key = RollupKey { tenant, part, starts_at: quarter(at), price_book };
             self.rows.entry(key).or_default().add(&amounts);
         }
     }
@@ -237,7 +293,7 @@ mod tests {
 
     /// A tenant on a plan with prices from 10:00 on, which double at 12:00: a basic task 1000 an hour and 7 a task.
     fn history(tenant: TenantId) -> PriceHistory {
-        let of = |from, port| json!({ "effective_from": from, "rates": { "port": port }, "each": { "task": 7 } });
+        let of = |from, port| json!({ "effective_from": from, "rates": { "port": port }, "each": { "task": 7, "fire": 3, "stored_gib_month": 60 } });
         let prices = [of("2030-01-01T10:00:00Z", 1000), of("2030-01-01T12:00:00Z", 2000)];
         let book = json!({ "currency": "EUR", "prices": prices });
         let mut history = PriceHistory::default();
@@ -271,6 +327,7 @@ mod tests {
             },
             schedule: None,
             workflow: None,
+            is_fired: false,
             reserved: None,
             labels: BTreeMap::new(),
         }
@@ -347,6 +404,62 @@ mod tests {
     }
 
     #[test]
+    fn a_fire_is_counted_with_the_first_attempt_that_it_led_to() {
+        let tenant = TenantId::fresh();
+        let history = history(tenant);
+        let mut rollup = Rollup::default();
+        let span = ("10:00:00", "10:15:00");
+        for (number, is_fired, reserved) in
+            [(1, true, None), (2, true, None), (1, false, None), (1, true, Some(11))]
+        {
+            let reserved = reserved.map(|fire| ReservedCost {
+                book: Some("eur".parse().unwrap()),
+                attempt: Micros(0),
+                task: Micros(9),
+                fire: Micros(fire),
+            });
+            rollup.add(
+                &history,
+                EndedAttempt { is_fired, reserved, ..attempt(tenant, number, span, 0) },
+            );
+        }
+        for amounts in rollup.rows().into_values() {
+            assert_eq!((amounts.fires, amounts.fires_cost, amounts.tasks), (2, Micros(14), 3));
+            assert_eq!(amounts.cost(), Micros(14 + 7 + 7 + 9));
+        }
+    }
+
+    #[test]
+    fn what_is_stored_has_the_price_and_the_quarter_of_the_end_of_its_day() {
+        let tenant = TenantId::fresh();
+        let history = history(tenant);
+        let mut rollup = Rollup::default();
+        for day in ["2029-12-31", "2030-01-01"] {
+            let at = time(&format!("{day}T23:59:59.999999Z"));
+            rollup.add_stored(&history, StoredDay { tenant, at, bytes: 3 << 29 });
+        }
+        let rows = rollup.rows();
+        let shown = |(key, amounts): (&RollupKey, &Amounts)| {
+            (
+                key.starts_at,
+                key.price_book.is_some(),
+                amounts.stored_byte_days,
+                amounts.stored_cost.0,
+            )
+        };
+        let of_tier = rows.iter().filter(|(key, _)| matches!(key.part, Part::Tier(_))).map(shown);
+        // Two a day for each GiB, from the first on.
+        assert_eq!(
+            of_tier.collect::<Vec<_>>(),
+            [
+                (time("2029-12-31T23:45:00Z"), false, 3 << 29, 0),
+                (time("2030-01-01T23:45:00Z"), true, 3 << 29, 3),
+            ]
+        );
+        assert_eq!(rows.len(), 6, "a row of each kind");
+    }
+
+    #[test]
     fn quarters_begin_at_quarters() {
         for (at, begins) in [
             ("2030-01-01T10:14:59.999999Z", "2030-01-01T10:00:00Z"),
@@ -360,7 +473,7 @@ mod tests {
     #[test]
     fn sums_cost_what_one_attempt_of_as_much_would_without_discounts() {
         let prices: Prices = serde_json::from_value(json!({
-            "effective_from": "2030-01-01T00:00:00Z", "each": { "task": 5 },
+            "effective_from": "2030-01-01T00:00:00Z", "each": { "task": 5, "fire": 2, "stored_gib_month": 30 },
             "rates": { "cpu_core": 40_001, "memory_gib": 5_003, "disk_gib": 107, "thousand_iops": 1_009, "port": 11 },
         }))
         .unwrap();
@@ -371,6 +484,8 @@ mod tests {
         let of = |amount: u32| i64::from(amount) * 3_600_007;
         let sums = Amounts {
             tasks: 3,
+            fires: 2,
+            stored_byte_days: 7 << 30,
             cpu_millis_ms: of(cpu_millis),
             memory_mib_ms: of(memory_mib),
             disk_mib_ms: of(disk_mib),
@@ -378,7 +493,7 @@ mod tests {
             port_ms: of(ports),
             ..Amounts::default()
         };
-        assert_eq!(sums.cost_by(&prices), prices.cost(&used) + Micros(15));
+        assert_eq!(sums.cost_by(&prices), prices.cost(&used) + Micros(15 + 4 + 7));
         assert_eq!(Amounts::default().cost_by(&prices), Micros(0));
     }
 }

@@ -18,7 +18,7 @@ pub use compare::{Comparison, Test};
 pub use fill::{FillProblem, MAX_FILLED_RUN, fill};
 pub use gate::{Gate, Opening, ParentNode, is_signal_key};
 pub use most_tasks::NodeTasks;
-pub use order::longest_path_first;
+pub use order::{bears_fire, longest_path_first};
 pub use path::{Progress, starts_by};
 pub use plan::{After, Hole, InputProblem, Items, Node, Plan, Wait, WaitFor, is_node_name};
 pub use rerun::{Redo, UnknownNode};

@@ -36,11 +36,25 @@ pub fn longest_path_first(plan: &Plan) -> Vec<usize> {
     places
 }
 
+/// The place of the node whose task bears the price of the fire that starts a run: of those that run something themselves, before others the
+/// one without a condition on the longest path. `None`: all wait, or run what a list says.
+#[must_use]
+pub fn bears_fire(plan: &Plan) -> Option<usize> {
+    let order = longest_path_first(plan);
+    let nodes = order.into_iter().filter_map(|place| Some((place, plan.nodes.get(place)?)));
+    let running = nodes.filter(|(_, node)| node.wait.is_none() && node.items.is_none());
+    // Of equal ones the first.
+    running.min_by_key(|(_, node)| node.test.is_some()).map(|(place, _)| place)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::plan::{After, Node};
+    use super::super::compare::{Comparison, Test};
+    use super::super::plan::{After, Items, Node, Wait, WaitFor};
+    use super::super::value::Source;
     use super::*;
     use crate::dependency::{Condition, Join};
+    use serde_json::json;
 
     #[test]
     fn the_longest_path_comes_first_and_a_parent_before_its_children() {
@@ -61,5 +75,25 @@ mod tests {
         ];
         let plan = Plan { nodes, deadline: None, max_parallel: None, labels: Default::default() };
         assert_eq!(longest_path_first(&plan), [0, 2, 4, 1, 3]);
+    }
+
+    #[test]
+    fn the_first_node_that_runs_something_without_a_condition_bears_the_fire() {
+        let node = |name: &str, cap: u64| Node::noop(name, Duration::from_secs(cap), Join::All);
+        let of = |nodes: Vec<Node>| {
+            let plan =
+                Plan { nodes, deadline: None, max_parallel: None, labels: Default::default() };
+            bears_fire(&plan)
+        };
+        let wait = Wait { until: WaitFor::Time, expires: None };
+        let waits = |name: &str| Node { wait: Some(wait.clone()), ..node(name, 900) };
+        let list = Items(Source::Given(json!([])));
+        let listed = |name: &str| Node { items: Some(list.clone()), ..node(name, 900) };
+        assert_eq!(of(vec![waits("a"), listed("b"), node("c", 10), node("d", 20)]), Some(3));
+        let test = Test { of: Source::Given(json!(1)), is: Comparison::Exists(true) };
+        let tested = |name: &str| Node { test: Some(test.clone()), ..node(name, 900) };
+        assert_eq!(of(vec![tested("a"), node("b", 1)]), Some(1));
+        assert_eq!(of(vec![tested("a"), waits("b")]), Some(0));
+        assert_eq!(of(vec![waits("a"), listed("b")]), None);
     }
 }

@@ -23,20 +23,22 @@ const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/ledger");
 const LONG: Duration = Duration::from_secs(60);
 /// Each fails in its first attempt.
 const RETRIED: usize = 500;
-/// Tiers, both discounts, volume, and a price of tasks.
+/// Of each schedule in each part.
+const FIRES: usize = 3;
+/// Tiers, both discounts, volume, and prices of tasks, fires and stored output.
 const BOOK: &str = r#"{"currency": "EUR", "prices": [{"effective_from": "2020-01-01T00:00:00Z",
     "rates": {"cpu_core": 123456789, "memory_gib": 7654321, "disk_gib": 99991, "thousand_iops": 1234, "port": 7},
-    "tiers": {"premium": {"cpu_core": 87654321}}, "each": {"task": 13},
+    "tiers": {"premium": {"cpu_core": 87654321}}, "each": {"task": 13, "fire": 17, "stored_gib_month": 1000003},
     "discounts": {"tolerance": [{"at_least_s": 60, "percent": 7}, {"at_least_s": 3600, "percent": 41}], "flexible_percent": 33},
     "volume": [{"above": 1001, "percent": 3}, {"above": 20003, "percent": 17}]}]}"#;
 
 /// All that happened, three hours earlier; and the quarter of an hour in which the last attempt ended is the month's last.
-const OVER: &str = "update tenant_plan set since = since - interval '1 day';
-    update plan_billing set since = since - interval '1 day';
+const OVER: &str = "update tenant_plan set since = since - interval '4 days';
+    update plan_billing set since = since - interval '4 days';
     update attempt set placed_at = placed_at - interval '3 hours', ended_at = ended_at - interval '3 hours';
-    update usage_rollup set starts_at = starts_at - interval '3 hours';
+    update usage_rollup set starts_at = starts_at - interval '3 hours' where attempts > 0;
     insert into tenant_billing (tenant_id, zone, month, starts_at, ends_at)
-        select id, 'UTC', date_trunc('month', now() - interval '1 day'), now() - interval '1 day',
+        select id, 'UTC', date_trunc('month', now() - interval '3 days'), now() - interval '3 days',
             (select max(starts_at) + interval '1 s' from usage_rollup) from tenant
         on conflict (tenant_id) do update set month = excluded.month, starts_at = excluded.starts_at, ends_at = excluded.ends_at";
 
@@ -76,6 +78,28 @@ fn task(number: usize, started: &Path) -> Value {
     json!({
         "run": {"command": {"argv": ["sh", "-c", script]}}, "tier": tier, "delay_tolerance": tolerance, "flexible": number.is_multiple_of(2),
         "max_attempts": 9, "execution_cap": "20s", "retry": {"backoff": "constant", "initial": "100ms", "jitter": false}})
+}
+
+/// Fires a schedule of tasks and one of runs with two nodes, some times each.
+async fn fire(customer: &Customer, part: usize) -> anyhow::Result<()> {
+    let command = json!({"run": {"noop": {}}, "tier": "basic", "max_attempts": 9});
+    let never = json!({"specs": [{"at": "2190-01-01T00:00:00Z"}]});
+    let node = |after: Value| json!({"after": after, "task": command});
+    let run = json!({"nodes": {"a": node(json!([])), "b": node(json!(["a"]))}});
+    put(customer, "/v1/workflows/load", &run).await?;
+    let (task, run) = (format!("task-{part}"), format!("run-{part}"));
+    let of_task = json!({"timing": never, "task": command});
+    put(customer, &format!("/v1/schedules/{task}"), &of_task).await?;
+    let of_run = json!({"timing": never, "workflow": {"name": "load"}});
+    put(customer, &format!("/v1/schedules/{run}"), &of_run).await?;
+    for turn in 0..FIRES {
+        for name in [&task, &run] {
+            let (path, key) = (format!("/v1/schedules/{name}/trigger"), format!("{name}-{turn}"));
+            let (status, answer) = customer.call("POST", &path, None, Some(&key)).await?;
+            anyhow::ensure!(status == 201, "{status}: {answer}");
+        }
+    }
+    Ok(())
 }
 
 /// The attempts that were started, by themselves.
@@ -129,9 +153,10 @@ async fn all_is_exported(cluster: &Cluster, invoice: &Value) -> anyhow::Result<(
     let billed = Oracle::of(cluster)
         .number("select count(*) from attempt where charged or attempt = 1")
         .await?;
-    assert_eq!(i64::try_from(provider.events.len())?, billed);
+    assert_eq!(i64::try_from(provider.events.len())?, billed + 1, "and what was stored");
     let lines = invoice["lines"].as_array().context("lines")?.iter();
-    let used = lines.filter(|line| line["kind"] == "attempts" || line["kind"] == "tasks");
+    let kinds = ["attempts", "tasks", "fires", "stored"].map(Value::from);
+    let used = lines.filter(|line| kinds.contains(&line["kind"]));
     let used: i64 = used.filter_map(|line| line["amount"].as_i64()).sum();
     assert_eq!(provider.events.values().sum::<i64>(), used, "{invoice}");
     Ok(())
@@ -144,8 +169,8 @@ async fn another_program_computes_the_same_bill_after_retries_kills_and_wrong_cl
     let mut cluster = Cluster::start(shape).await?;
     let scopes = ["read", "submit", "admin"];
     let customer = Customer::sign_up_with(&cluster, "acme", &scopes).await?;
-    let billing =
-        json!({"price_book": "eur", "included": {"attempts": 777, "tasks": 11}, "minimum": 5});
+    let included = json!({"attempts": 777, "tasks": 11, "fires": 2});
+    let billing = json!({"price_book": "eur", "included": included, "minimum": 5});
     let store = format!(
         "insert into price_book (name, document) values ('eur', '{BOOK}');
         update plan set billing = '{billing}' where name = 'default'"
@@ -172,10 +197,16 @@ async fn another_program_computes_the_same_bill_after_retries_kills_and_wrong_cl
         };
         let ids = join_all((0..RETRIED / 2).map(submit)).await;
         ids.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+        // Of fires the first ones are without the cap, too.
+        fire(&customer, part).await?;
         if part == 0 {
             put(&customer, "/v1/spend-caps/all", &cap).await?;
         }
     }
+    // As much as fits is stored at the end of a day that is over.
+    let stored = "insert into stored_day (tenant_id, day, bytes)
+        select id, (now() at time zone 'UTC')::date - 2, 12345678901 from tenant";
+    cluster.database().sql(stored).await?;
     for turn in 0..4 {
         clock::sleep(Duration::from_millis(700)).await;
         let role = [Role::ResourceManager, Role::Executor, Role::Scheduler, Role::Api][turn];
@@ -196,10 +227,15 @@ async fn another_program_computes_the_same_bill_after_retries_kills_and_wrong_cl
     assert!(attempts.len() >= 2 * RETRIED, "{}", attempts.len());
     assert_eq!(oracle.number("select count(*) from attempt where usage_ms < 0").await?, 0);
 
+    let fired = "select count(*) from workflow_run where fire_task is not null";
+    assert_eq!(oracle.number(fired).await?, 2 * i64::try_from(FIRES)?);
     // The month is over, and billed.
     let counted = async || {
         let sum = "select coalesce(sum(attempts), 0)::bigint from usage_rollup where kind = 'tier'";
+        let stored =
+            "select count(*) from usage_rollup where kind = 'tier' and stored_byte_days > 0";
         oracle.number(sum).await.is_ok_and(|sum| usize::try_from(sum) == Ok(rows.len()))
+            && oracle.number(stored).await.is_ok_and(|rows| rows == 1)
     };
     poll::until("all to be counted", LONG, counted).await?;
     cluster.database().sql(OVER).await?;

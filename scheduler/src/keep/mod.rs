@@ -13,7 +13,8 @@ pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
 use store::task::transition;
 use store::{
-    StoreError, attempt_end, event, idempotency, key, load, output, partition, session, workflow,
+    StoreError, attempt_end, event, idempotency, key, load, output, partition, session, stored_day,
+    workflow,
 };
 use tracing::info;
 pub(crate) use usage::usage_tick;
@@ -46,11 +47,15 @@ impl KeepTick {
         let ends = attempt_end::prune(db).await;
         let cancelled = transition::pool_deleted(db, PURGE_BATCH).await;
         STRAYS.set(partition::strays(db).await? as f64);
+        // Before days of output are forgotten.
+        let measured = stored_day::measure(db).await;
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
         let (keys, consumers, cancelled) = (keys?, consumers?, cancelled?);
         let (runs, signals) = (runs?, signals?);
         loads?;
         ends?;
+        measured?;
+        stored_day::forget(db, days).await?;
         // Only now: partitions that were not dropped still count.
         output::forget(db, days, PURGE_BATCH).await?;
         if made + dropped > 0 {

@@ -29,14 +29,17 @@ pub(super) async fn check(
                 where s.attempts <= $1::bigint
             ), ended as (
                 select a.tenant_id, to_timestamp(floor(extract(epoch from a.ended_at) / 900) * 900) as starts_at,
-                    coalesce(a.tier::text, '') as tier, a.attempt, a.charged, a.usage_ms::numeric as ms, a.cost, a.task_cost,
+                    coalesce(a.tier::text, '') as tier, a.attempt, a.charged, a.usage_ms::numeric as ms, a.cost, a.task_cost, a.fire_cost,
+                    coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or w.fire_task = a.task_id), false) as is_fired,
                     coalesce(case when a.cost is null then f.book else a.price_book end, '') as book, f.prices, coalesce(f.prices -> 'tiers' -> a.tier::text, f.prices -> 'rates', '{}') as rates,
                     array[a.cpu_millis, a.memory_mib, a.disk_mib, a.iops, a.ports]::numeric[] as held,
                     coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) / 1000 as tolerance_s, coalesce(a.flexible, false) as flexible
                 from picked p
                 join attempt a on a.tenant_id = p.tenant_id and a.ended_at >= p.day and (a.txid is null or a.txid < p.txid)
-                left join lateral (select o.delay_tolerance_ms from task_spec o
+                left join lateral (select o.delay_tolerance_ms, o.schedule_id, o.run_id, o.rerun_of from task_spec o
                     where o.id = a.task_id and o.tenant_id = a.tenant_id limit 1) s on true
+                left join lateral (select o.fire_task from workflow_run o
+                    where o.tenant_id = a.tenant_id and o.id = s.run_id limit 1) w on s.run_id is not null
                 left join lateral (
                     select b.price_book as book, e.prices
                     from (select o.plan from tenant_plan o where o.tenant_id = a.tenant_id and o.since <= a.placed_at
@@ -67,17 +70,20 @@ pub(super) async fn check(
                         when mod(o.numerator, o.denominator) * 2 > o.denominator
                             or (mod(o.numerator, o.denominator) * 2 = o.denominator and mod(div(o.numerator, o.denominator), 2) = 1)
                         then 1 else 0 end)) as cost,
-                    sum(case when o.cost is not null then o.task_cost when o.attempt = 1 then coalesce((o.prices -> 'each' ->> 'task')::numeric, 0) else 0 end) as tasks_cost
+                    sum(case when o.cost is not null then o.task_cost - coalesce(o.fire_cost, 0) when o.attempt = 1 then coalesce((o.prices -> 'each' ->> 'task')::numeric, 0) else 0 end) as tasks_cost,
+                    count(*) filter (where o.attempt = 1 and o.is_fired) as fires,
+                    sum(case when o.cost is not null then coalesce(o.fire_cost, 0)
+                        when o.attempt = 1 and o.is_fired then coalesce((o.prices -> 'each' ->> 'fire')::numeric, 0) else 0 end) as fires_cost
                 from priced o group by 1, 2, 3, 4
             ), stored as (
                 select u.tenant_id, u.starts_at, u.value as tier, u.price_book as book, u.attempts, u.charged_attempts as charged, u.tasks,
-                    u.run_ms as ms, u.cpu_millis_ms as cpu, u.memory_mib_ms as memory, u.attempts_cost as cost, u.tasks_cost
-                from picked p join usage_rollup u on u.tenant_id = p.tenant_id and u.kind = 'tier' and u.starts_at >= p.day
+                    u.run_ms as ms, u.cpu_millis_ms as cpu, u.memory_mib_ms as memory, u.attempts_cost as cost, u.tasks_cost, u.fires, u.fires_cost
+                from picked p join usage_rollup u on u.tenant_id = p.tenant_id and u.kind = 'tier' and u.starts_at >= p.day and u.attempts > 0
             ), wrong as (
                 select coalesce(s.tenant_id, r.tenant_id) as tenant_id from summed s
                 full join stored r using (tenant_id, starts_at, tier, book)
-                where (s.attempts, s.charged, s.tasks, s.ms, s.cpu, s.memory, s.cost, s.tasks_cost)
-                    is distinct from (r.attempts, r.charged, r.tasks, r.ms, r.cpu, r.memory, r.cost, r.tasks_cost)
+                where (s.attempts, s.charged, s.tasks, s.ms, s.cpu, s.memory, s.cost, s.tasks_cost, s.fires, s.fires_cost)
+                    is distinct from (r.attempts, r.charged, r.tasks, r.ms, r.cpu, r.memory, r.cost, r.tasks_cost, r.fires, r.fires_cost)
             )
             select (select count(*) from wrong) as "wrong!", (select w.tenant_id from wrong w order by 1 limit 1) as example"#,
         i64::from(options.sample)

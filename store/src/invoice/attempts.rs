@@ -5,7 +5,7 @@
 
 use super::record::InvoiceRecord;
 use crate::connect::ApiDb;
-use crate::price_history::{KnownPrices, reserved_cost};
+use crate::price_history::{KnownPrices, Placed, reserved_cost};
 use crate::scoped::Scoped;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
@@ -70,7 +70,9 @@ struct AttemptRow {
     flexible: bool,
     cost: Option<i64>,
     task_cost: Option<i64>,
+    fire_cost: Option<i64>,
     price_book: Option<String>,
+    is_fired: bool,
 }
 
 fn start_of(day: NaiveDate) -> Timestamp {
@@ -89,7 +91,7 @@ pub async fn attempts(
     limit: usize,
 ) -> Result<AttemptPage, StoreError> {
     let mut page = AttemptPage::default();
-    if !matches!(line.kind, LineKind::Attempts | LineKind::Tasks) {
+    if !matches!(line.kind, LineKind::Attempts | LineKind::Tasks | LineKind::Fires) {
         return Ok(page);
     }
     let mut tx = crate::task::scoped_read(db, scope).await?;
@@ -141,15 +143,25 @@ fn priced(
         flexible: row.flexible,
     };
     let attempt = row.attempt.unsigned_abs();
-    let reserved = reserved_cost(row.cost, row.task_cost, row.price_book);
-    let cost = prices.cost((tenant, row.placed_at), &used, attempt, reserved)?;
+    let placed = Placed {
+        tenant,
+        at: row.placed_at,
+        number: attempt,
+        is_fired: row.is_fired,
+        reserved: reserved_cost(row.cost, (row.task_cost, row.fire_cost), row.price_book),
+    };
+    let cost = prices.cost(placed, &used)?;
     (cost.currency == invoice.currency).then(|| LineAttempt {
         task: TaskId(row.task_id),
         attempt,
         placed_at: row.placed_at,
         ended_at: row.ended_at,
         usage_ms: row.usage_ms,
-        cost: if kind == LineKind::Tasks { cost.task } else { cost.attempt },
+        cost: match kind {
+            LineKind::Tasks => cost.task,
+            LineKind::Fires => cost.fire,
+            _ => cost.attempt,
+        },
     })
 }
 
@@ -165,19 +177,24 @@ async fn of_day(
         AttemptRow,
         r#"select a.task_id, a.attempt, a.tier::text, a.cpu_millis, a.memory_mib, a.disk_mib, a.iops, a.ports, a.placed_at, a.ended_at,
                 a.usage_ms, coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
-                a.cost, a.task_cost, a.price_book
+                a.cost, a.task_cost, a.fire_cost, a.price_book, f.is_fired as "is_fired!"
             from attempt a
-            left join lateral (select f.delay_tolerance_ms from task_spec f
-                where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on a.tolerance_ms is null
+            left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.rerun_of from task_spec f
+                where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on a.attempt = 1 or a.tolerance_ms is null
+            left join lateral (select w.fire_task from workflow_run w
+                where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
+            cross join lateral (select coalesce(s.schedule_id is not null and s.rerun_of is null
+                and (s.run_id is null or r.fire_task = a.task_id), false) as is_fired) f
             where a.tenant_id = $1 and a.ended_at >= $2 and a.ended_at < $3 and (a.task_id, a.attempt) > ($4, $5)
-                and case when $6 then a.attempt = 1 else a.charged and a.tier::text is not distinct from $7 end
+                and case $6::text when 'tasks' then a.attempt = 1 when 'fires' then a.attempt = 1 and f.is_fired
+                    else a.charged and a.tier::text is not distinct from $7 end
             order by a.task_id, a.attempt limit $8"#,
         tenant.uuid(),
         start_of(after.day).max(invoice.period.starts_at),
         start_of(next).min(invoice.period.ends_at),
         after.task,
         after.attempt,
-        line.kind == LineKind::Tasks,
+        line.kind.as_str(),
         line.tier,
         limit as i64
     );

@@ -129,7 +129,9 @@ async fn used(
 ) -> Result<BTreeMap<String, MonthUse>, StoreError> {
     let query = sqlx::query!(
         r#"select k.document ->> 'currency' as "currency!", nullif(u.value, '') as tier, sum(u.charged_attempts)::bigint as "attempts!",
-                sum(u.attempts_cost)::bigint as "cost!", sum(u.tasks)::bigint as "tasks!", sum(u.tasks_cost)::bigint as "charge!"
+                sum(u.attempts_cost)::bigint as "cost!", sum(u.tasks)::bigint as "tasks!", sum(u.tasks_cost)::bigint as "charge!",
+                sum(u.attempts)::bigint as "all_attempts!", sum(u.fires)::bigint as "fires!", sum(u.fires_cost)::bigint as "fires_charge!",
+                sum(u.stored_byte_days)::bigint as "stored_byte_days!", sum(u.stored_cost)::bigint as "stored!"
             from usage_rollup u join price_book k on k.name = u.price_book
             where u.tenant_id = $1 and u.kind = 'tier' and u.starts_at >= $2 and u.starts_at < $3
             group by 1, 2 order by 1, 2 nulls first"#,
@@ -141,9 +143,15 @@ async fn used(
     for row in patient("invoice.used", query.fetch_all(tx)).await? {
         let month = used.entry(row.currency).or_default();
         let cost = Micros(row.cost);
-        month.tiers.push(TierUse { tier: row.tier, attempts: row.attempts, cost });
+        if row.all_attempts > 0 {
+            month.tiers.push(TierUse { tier: row.tier, attempts: row.attempts, cost });
+        }
         month.tasks.pieces += row.tasks.unsigned_abs();
         month.tasks.charge = month.tasks.charge + Micros(row.charge);
+        month.fires.pieces += row.fires.unsigned_abs();
+        month.fires.charge = month.fires.charge + Micros(row.fires_charge);
+        month.stored_byte_days += row.stored_byte_days.unsigned_abs();
+        month.stored = month.stored + Micros(row.stored);
     }
     Ok(used)
 }

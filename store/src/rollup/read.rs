@@ -6,7 +6,7 @@ use crate::price_history::{KnownPrices, reserved_cost};
 use crate::statement::{named, patient};
 use crate::task::spec::labels;
 use domain::id::{ScheduleId, TenantId};
-use domain::price::{EndedAttempt, Rollup, Use};
+use domain::price::{EndedAttempt, Rollup, StoredDay, Use};
 use domain::resources::Resources;
 use domain::time::Timestamp;
 use futures::TryStreamExt;
@@ -54,7 +54,9 @@ struct Row {
     labels: Option<String>,
     cost: Option<i64>,
     task_cost: Option<i64>,
+    fire_cost: Option<i64>,
     price_book: Option<String>,
+    is_fired: bool,
 }
 
 /// Adds up the attempts of a span.
@@ -81,11 +83,12 @@ pub(super) async fn rollup(
                 a.placed_at as "placed_at!", a.ended_at as "ended_at!", a.usage_ms as "usage_ms!",
                 coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
                 s.schedule_id as "schedule_id?", r.workflow as "workflow?", s.labels as "labels?",
-                a.cost, a.task_cost, a.price_book
+                a.cost, a.task_cost, a.fire_cost, a.price_book,
+                coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or r.fire_task = a.task_id), false) as "is_fired!"
             from attempt a
-            left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.labels::text as labels from task_spec f
+            left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.rerun_of, f.labels::text as labels from task_spec f
                 where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on true
-            left join lateral (select w.workflow from workflow_run w
+            left join lateral (select w.workflow, w.fire_task from workflow_run w
                 where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
             where a.ended_at >= $1 and a.ended_at < $2 and ($3::bigint is null or a.txid >= $3)
                 and (a.txid < $4 or ($3::bigint is null and a.txid is null))"#,
@@ -106,10 +109,36 @@ pub(super) async fn rollup(
         }
         Ok(None)
     };
-    match patient("rollup.read", counted).await? {
-        Some(error) => Err(error),
-        None => Ok(read),
+    if let Some(error) = patient("rollup.read", counted).await? {
+        return Err(error);
     }
+    for day in stored(&mut side, span).await? {
+        known.know(&mut side, std::iter::once(day.tenant)).await?;
+        read.rows.add_stored(&known.history, day);
+    }
+    Ok(read)
+}
+
+/// What was stored on the days that ended in a span.
+async fn stored(tx: &mut PgConnection, span: Span) -> Result<Vec<StoredDay>, StoreError> {
+    let query = sqlx::query!(
+        r#"select d.tenant_id, d.bytes, e.at as "at!"
+            from stored_day d
+            cross join lateral (select (d.day + 1)::timestamp at time zone 'UTC' - interval '1 microsecond' as at) e
+            -- One that was measured late counts in its own day.
+            where ($3::bigint is not null or e.at >= $1) and e.at < $2 and ($3 is null or d.txid >= $3) and d.txid < $4"#,
+        span.ended_from,
+        span.ended_until,
+        span.txid_from,
+        span.txid_until
+    );
+    let rows = named("rollup.stored", query.fetch_all(tx)).await?.into_iter();
+    let day = rows.map(|row| StoredDay {
+        tenant: TenantId(row.tenant_id),
+        at: row.at,
+        bytes: row.bytes.unsigned_abs(),
+    });
+    Ok(day.collect())
 }
 
 fn attempt(row: Row) -> EndedAttempt {
@@ -136,6 +165,7 @@ fn attempt(row: Row) -> EndedAttempt {
         schedule: row.schedule_id.map(|id| ScheduleId(id).to_string()),
         workflow: row.workflow,
         labels: labels(row.labels.as_deref()),
-        reserved: reserved_cost(row.cost, row.task_cost, row.price_book),
+        is_fired: row.is_fired,
+        reserved: reserved_cost(row.cost, (row.task_cost, row.fire_cost), row.price_book),
     }
 }

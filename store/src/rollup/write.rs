@@ -102,17 +102,20 @@ async fn add(tx: &mut PgConnection, rows: &[(RollupKey, Amounts)]) -> Result<(),
         |of: fn(&Amounts) -> i64| rows.iter().map(|(_, sums)| of(sums)).collect::<Vec<_>>();
     let query = sqlx::query!(
         "insert into usage_rollup as u (tenant_id, starts_at, kind, key, value, others, price_book, attempts, charged_attempts, tasks,
-                run_ms, cpu_millis_ms, memory_mib_ms, disk_mib_ms, iops_ms, port_ms, attempts_cost, tasks_cost)
+                run_ms, cpu_millis_ms, memory_mib_ms, disk_mib_ms, iops_ms, port_ms, attempts_cost, tasks_cost,
+                fires, stored_byte_days, fires_cost, stored_cost)
             select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::bigint[],
                 $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[],
-                $17::bigint[], $18::bigint[])
+                $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[])
             on conflict (tenant_id, kind, starts_at, key, value, others, price_book) do update set
                 attempts = u.attempts + excluded.attempts, charged_attempts = u.charged_attempts + excluded.charged_attempts,
                 tasks = u.tasks + excluded.tasks, run_ms = u.run_ms + excluded.run_ms,
                 cpu_millis_ms = u.cpu_millis_ms + excluded.cpu_millis_ms, memory_mib_ms = u.memory_mib_ms + excluded.memory_mib_ms,
                 disk_mib_ms = u.disk_mib_ms + excluded.disk_mib_ms, iops_ms = u.iops_ms + excluded.iops_ms,
                 port_ms = u.port_ms + excluded.port_ms, attempts_cost = u.attempts_cost + excluded.attempts_cost,
-                tasks_cost = u.tasks_cost + excluded.tasks_cost",
+                tasks_cost = u.tasks_cost + excluded.tasks_cost, fires = u.fires + excluded.fires,
+                stored_byte_days = u.stored_byte_days + excluded.stored_byte_days, fires_cost = u.fires_cost + excluded.fires_cost,
+                stored_cost = u.stored_cost + excluded.stored_cost",
         &tenants,
         &starts,
         &text(|row| columns(&row.part).0.to_owned()),
@@ -130,7 +133,11 @@ async fn add(tx: &mut PgConnection, rows: &[(RollupKey, Amounts)]) -> Result<(),
         &number(|sums| sums.iops_ms),
         &number(|sums| sums.port_ms),
         &number(|sums| sums.attempts_cost.0),
-        &number(|sums| sums.tasks_cost.0)
+        &number(|sums| sums.tasks_cost.0),
+        &number(|sums| sums.fires),
+        &number(|sums| sums.stored_byte_days),
+        &number(|sums| sums.fires_cost.0),
+        &number(|sums| sums.stored_cost.0)
     );
     named("rollup.add", query.execute(tx)).await.map(|_| ())
 }

@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::price_book::{book_of, name_of};
 use crate::statement::named;
 use domain::id::{PriceBookName, TenantId};
-use domain::price::{PriceBook, Reservation, Use};
+use domain::price::{PriceBook, Reservation, TaskToPrice, Use};
 use domain::spend::CapScope;
 use domain::task::Labels;
 use domain::time::Timestamp;
@@ -28,6 +28,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) most: Use,
     pub(crate) attempts: u32,
     pub(crate) labels: &'a Labels,
+    /// A fire makes it, or the run begins with it that a fire starts.
+    pub(crate) is_fired: bool,
     /// The schedule that makes it, or starts its run.
     pub(crate) schedule: Option<&'a str>,
 }
@@ -173,7 +175,8 @@ impl Accepting {
         let caps = capped.caps.iter().filter(|(_, scope)| scope.has(label, task.schedule));
         let caps: Vec<Uuid> = caps.map(|(id, _)| *id).collect();
         let book = capped.book.as_ref().map(|(name, book)| (name, &**book));
-        Some(Reservation::of(caps, book, capped.now, (&task.most, task.attempts)))
+        let Candidate { most, attempts, is_fired, .. } = *task;
+        Some(Reservation::of(caps, book, capped.now, &TaskToPrice { most, attempts, is_fired }))
     }
 }
 

@@ -18,6 +18,7 @@ struct StoredTask {
     most: Use,
     attempts: u32,
     labels: Labels,
+    is_fired: bool,
     schedule: Option<String>,
     before: Option<Reservation>,
     spent: Micros,
@@ -30,6 +31,7 @@ impl StoredTask {
             most: self.most,
             attempts: self.attempts,
             labels: &self.labels,
+            is_fired: self.is_fired,
             schedule: self.schedule.as_deref(),
         })
     }
@@ -52,6 +54,7 @@ struct TaskRow {
     spent: Option<i64>,
     labels: Option<String>,
     schedule: Option<String>,
+    is_fired: bool,
 }
 
 /// Takes what `tasks` reserve that have nothing reserved; the caller has locked their rows. Those of which a cap has no room stay without.
@@ -117,12 +120,13 @@ async fn read(
                 t.disk_mib as "disk_mib!", t.iops as "iops!", t.ports as "ports!", t.cap_ms as "cap_ms!",
                 extract(epoch from t.start_deadline - t.run_at)::bigint as "tolerance_s!", t.flexible as "flexible!",
                 t.max_attempts as "max_attempts!", t.reservation::text, t.spent, s.labels as "labels?",
-                coalesce(s.schedule_name, r.schedule_name) as schedule
+                coalesce(s.schedule_name, r.schedule_name) as schedule,
+                coalesce(s.schedule_id is not null and s.rerun_of is null and (t.run_id is null or r.fire_task = t.id), false) as "is_fired!"
             from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
             cross join lateral (select l.* from task l where l.tenant_id = i.tenant_id and l.id = i.id limit 1) t
-            cross join lateral (select f.labels::text as labels, f.schedule_name from task_spec f
+            cross join lateral (select f.labels::text as labels, f.schedule_name, f.schedule_id, f.rerun_of from task_spec f
                 where f.id = t.id and f.tenant_id = t.tenant_id limit 1) s
-            left join lateral (select w.schedule_name from workflow_run w
+            left join lateral (select w.schedule_name, w.fire_task from workflow_run w
                 where w.tenant_id = t.tenant_id and w.id = t.run_id limit 1) r on t.run_id is not null
             order by t.tenant_id, t.id"#,
         &tenants,
@@ -155,6 +159,7 @@ async fn read(
             },
             attempts: row.max_attempts.unsigned_abs(),
             labels: labels(row.labels.as_deref()),
+            is_fired: row.is_fired,
             schedule: row.schedule,
             before: row.reservation.map(read).transpose()?,
             spent: Micros(row.spent.unwrap_or(0)),

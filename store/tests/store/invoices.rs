@@ -354,8 +354,8 @@ async fn exported(world: &World, mut after: UsagePosition) -> (Vec<(String, i64)
         }
         after = place;
         found.extend(events.iter().map(|event| {
-            let cost = event.attempt_cost + event.task_cost;
-            (format!("{}/{}", event.task, event.attempt), cost.0)
+            let cost = event.cost();
+            (format!("{:?}", event.used), cost.0)
         }));
     }
 }
@@ -373,14 +373,22 @@ async fn the_attempts_of_each_line_and_all_that_is_exported_add_up_to_the_invoic
         .await;
     count(&world).await;
     world.sql(random_attempts(tenant, 1500, (20, 0.3))).await;
+    // What is stored of it is measured by the day.
+    let stored = format!(
+        "insert into stored_day (tenant_id, day, bytes)
+            select '{}', (now() at time zone 'UTC')::date - d, 5368709120 + d from generate_series(1, 12) d",
+        tenant.uuid()
+    );
+    world.sql(stored).await;
     count(&world).await;
     let drafts = all(&world, tenant).await;
     let (mut billed, mut lines) = (0, 0);
     for draft in &drafts {
         for line in &draft.document.lines {
             let found = of_line(&world, draft, line).await;
-            if ![LineKind::Attempts, LineKind::Tasks].contains(&line.kind) {
+            if ![LineKind::Attempts, LineKind::Tasks, LineKind::Fires].contains(&line.kind) {
                 assert_eq!(found, []);
+                billed += if line.kind == LineKind::Stored { line.amount.0 } else { 0 };
                 continue;
             }
             let ids: BTreeSet<_> = found.iter().map(|(id, _)| id).collect();

@@ -1,4 +1,4 @@
-//! `GET /v1/admin/usage-events`: what was used, an event an attempt, for a billing provider.
+//! `GET /v1/admin/usage-events`: what was used, an event an attempt and one a day of stored output, for a billing provider.
 //!
 //! Lines of JSON: CloudEvents as OpenMeter takes them, or meter events as Stripe does. The id of an event is made of what it is about, so
 //! that one that is sent twice counts once; the cursor in the answer's header is where to go on.
@@ -14,7 +14,7 @@ use api_types::Cursor;
 use domain::id::TenantId;
 use domain::time::format_time;
 use serde_json::{Value, json};
-use store::usage_event::{UsageEvent, UsagePosition};
+use store::usage_event::{UsageEvent, UsagePosition, Used, UsedAttempt};
 use uuid::Uuid;
 
 /// Most events of one answer.
@@ -24,7 +24,7 @@ const USUAL: u32 = 1000;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Export usage to a billing provider",
-    description: "An event for each attempt that is charged, one a line, each once, in an order that never changes behind a cursor. \
+    description: "An event for each attempt that is charged, and for each day of stored output, one a line, each once, in an order that never changes behind a cursor. \
                   `openmeter`: CloudEvents 1.0 with the tenant as `subject`, for OpenMeter and whatever else reads CloudEvents. `stripe`: \
                   bodies of `POST /v1/billing/meter_events`; the value is the cost in micro-units, the event name \
                   `berth_cost_micros_` and the currency, the customer that of the tenant's billing, or its id. Attempts without prices \
@@ -115,36 +115,48 @@ fn read(bytes: &[u8]) -> Option<UsagePosition> {
 
 /// The same for whoever sends it, and however often.
 fn id(event: &UsageEvent) -> String {
-    format!("{}/{}", event.task, event.attempt)
+    match &event.used {
+        Used::Attempt(of) => format!("{}/{}", of.task, of.attempt),
+        Used::Stored { day, .. } => format!("{}/stored/{day}", event.tenant),
+    }
 }
 
 /// A CloudEvent. Amounts of money are texts, because numbers of JSON are not exact everywhere.
 fn cloud_event(event: &UsageEvent, source: &str) -> Value {
-    let held = event.resources;
+    let (kind, mut data) = match &event.used {
+        Used::Attempt(of) => ("berth.attempt", of_attempt(of)),
+        Used::Stored { day, bytes, .. } => ("berth.stored", json!({"day": day, "bytes": bytes})),
+    };
+    data["currency"] = json!(event.currency);
+    data["cost_micros"] = json!(event.cost().0.to_string());
     json!({
         "specversion": "1.0",
         "id": id(event),
         "source": source,
-        "type": "berth.attempt",
+        "type": kind,
         "subject": event.tenant.to_string(),
-        "time": format_time(event.ended_at),
+        "time": format_time(event.at),
         "datacontenttype": "application/json",
-        "data": {
-            "task": event.task.to_string(),
-            "attempt": event.attempt,
-            "tier": event.tier.map(|tier| tier.to_string()),
-            "placed_at": format_time(event.placed_at),
-            "usage_ms": event.usage_ms,
-            "cpu_millis": held.cpu_millis,
-            "memory_mib": held.memory_mib,
-            "disk_mib": held.disk_mib,
-            "iops": held.iops,
-            "ports": held.ports,
-            "currency": event.currency.to_string(),
-            "cost_micros": (event.attempt_cost + event.task_cost).0.to_string(),
-            "attempt_cost_micros": event.attempt_cost.0.to_string(),
-            "task_cost_micros": event.task_cost.0.to_string(),
-        },
+        "data": data,
+    })
+}
+
+fn of_attempt(of: &UsedAttempt) -> Value {
+    let held = of.resources;
+    json!({
+        "task": of.task.to_string(),
+        "attempt": of.attempt,
+        "tier": of.tier.map(|tier| tier.to_string()),
+        "placed_at": format_time(of.placed_at),
+        "usage_ms": of.usage_ms,
+        "cpu_millis": held.cpu_millis,
+        "memory_mib": held.memory_mib,
+        "disk_mib": held.disk_mib,
+        "iops": held.iops,
+        "ports": held.ports,
+        "attempt_cost_micros": of.cost.0.to_string(),
+        "task_cost_micros": of.task_cost.0.to_string(),
+        "fire_cost_micros": of.fire_cost.0.to_string(),
     })
 }
 
@@ -155,10 +167,10 @@ fn meter_event(event: &UsageEvent) -> Value {
     json!({
         "event_name": format!("berth_cost_micros_{currency}"),
         "identifier": id(event),
-        "timestamp": event.ended_at.timestamp(),
+        "timestamp": event.at.timestamp(),
         "payload": {
             "stripe_customer_id": customer,
-            "value": (event.attempt_cost + event.task_cost).0.to_string(),
+            "value": event.cost().0.to_string(),
         },
     })
 }
@@ -175,17 +187,33 @@ mod tests {
         UsageEvent {
             tenant: TenantId(id(1)),
             customer: Some("cus_NciAYcXfLnqBoz".into()),
-            task: TaskId(id(2)),
-            attempt: 3,
-            placed_at: domain::time::parse_time("2030-01-31T23:58:59Z").unwrap(),
-            ended_at: domain::time::parse_time("2030-01-31T23:59:59.5Z").unwrap(),
-            tier: Some(Tier::Basic),
-            resources: Tier::Basic.resources(),
-            usage_ms: 60_500,
+            at: domain::time::parse_time("2030-01-31T23:59:59.5Z").unwrap(),
             currency: "EUR".parse().unwrap(),
-            attempt_cost: Micros(211),
-            task_cost: Micros(5),
+            used: Used::Attempt(UsedAttempt {
+                task: TaskId(id(2)),
+                attempt: 3,
+                placed_at: domain::time::parse_time("2030-01-31T23:58:59Z").unwrap(),
+                tier: Some(Tier::Basic),
+                resources: Tier::Basic.resources(),
+                usage_ms: 60_500,
+                cost: Micros(211),
+                task_cost: Micros(5),
+                fire_cost: Micros(2),
+            }),
         }
+    }
+
+    #[test]
+    fn a_day_of_stored_output_is_an_event_of_its_own() {
+        let day = "2030-01-31".parse().unwrap();
+        let stored =
+            UsageEvent { used: Used::Stored { day, bytes: 7, cost: Micros(3) }, ..event() };
+        let line = cloud_event(&stored, "urn:berth:live");
+        let id = "tenant_00000000000000000000000000000001/stored/2030-01-31";
+        assert_eq!((&line["type"], &line["id"]), (&json!("berth.stored"), &json!(id)));
+        let data = json!({"day": "2030-01-31", "bytes": 7, "currency": "EUR", "cost_micros": "3"});
+        assert_eq!(line["data"], data);
+        assert_eq!(meter_event(&stored)["payload"]["value"], "3");
     }
 
     #[test]
@@ -197,8 +225,8 @@ mod tests {
             "datacontenttype": "application/json",
             "data": {"task": "task_00000000000000000000000000000002", "attempt": 3, "tier": "basic",
                 "placed_at": "2030-01-31T23:58:59Z", "usage_ms": 60500, "cpu_millis": 250, "memory_mib": 512, "disk_mib": 1024,
-                "iops": 50, "ports": 1, "currency": "EUR", "cost_micros": "216", "attempt_cost_micros": "211",
-                "task_cost_micros": "5"},
+                "iops": 50, "ports": 1, "currency": "EUR", "cost_micros": "218", "attempt_cost_micros": "211",
+                "task_cost_micros": "5", "fire_cost_micros": "2"},
         });
         assert_eq!(line, wanted);
     }
@@ -206,7 +234,7 @@ mod tests {
     #[test]
     fn an_attempt_is_a_meter_event() {
         let wanted = json!({"event_name": "berth_cost_micros_eur", "identifier": "task_00000000000000000000000000000002/3",
-            "timestamp": 1_896_134_399, "payload": {"stripe_customer_id": "cus_NciAYcXfLnqBoz", "value": "216"}});
+            "timestamp": 1_896_134_399, "payload": {"stripe_customer_id": "cus_NciAYcXfLnqBoz", "value": "218"}});
         assert_eq!(meter_event(&event()), wanted);
         let unknown = meter_event(&UsageEvent { customer: None, ..event() });
         assert_eq!(

@@ -17,7 +17,7 @@ use uuid::Uuid;
 pub const DOC: Doc = Doc {
     summary: "List the attempts of a line of an invoice",
     description: "Each with its exact cost: they add up to the line. By the day (UTC) on which they ended, and within a day by task. Only \
-                  lines of attempts and of tasks have any. Attempts are kept for `limits.history_retention_days`.",
+                  lines of attempts, tasks and fires have any. Attempts are kept for `limits.history_retention_days`.",
     query: &PAGE,
     answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("InvoiceAttempt") }],
     problems: &[Code::InvalidParameter, Code::InvalidCursor, Code::NotFound],
@@ -54,7 +54,9 @@ pub async fn list(call: &Call) -> Result<Page<InvoiceAttempt>, Problem> {
     let invoice = store::invoice::find(&state.api, &scope, name, &state.seller, now).await?;
     let invoice = invoice.ok_or_else(Problem::not_found)?;
     let line = invoice.document.lines.iter().find(|line| line.line == place);
-    let line = line.filter(|line| matches!(line.kind, LineKind::Attempts | LineKind::Tasks));
+    let has_attempts =
+        |kind| matches!(kind, LineKind::Attempts | LineKind::Tasks | LineKind::Fires);
+    let line = line.filter(|line| has_attempts(line.kind));
     let line = line.ok_or_else(Problem::not_found)?;
     let limit = page.limit as usize;
     let found =

@@ -125,7 +125,7 @@ async fn quote(call: &Call, subject: Subject, terms: QuoteTerms) -> Result<Answe
 fn likes(subject: &Subject) -> Vec<Like> {
     let mut likes: Vec<Like> = subject.like.iter().cloned().collect();
     for item in &subject.items {
-        let tier = Like::Tier(item.what.tier.map(|tier| tier.to_string()).unwrap_or_default());
+        let tier = Like::Tier(item.task.most.tier.map(|tier| tier.to_string()).unwrap_or_default());
         if !likes.contains(&tier) {
             likes.push(tier);
         }

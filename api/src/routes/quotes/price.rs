@@ -2,7 +2,9 @@
 
 use super::subject::{Item, Subject};
 use api_types::{QuoteCheaper, QuoteEstimate, QuoteLine};
-use domain::price::{Cheaper, CostParts, Micros, PricedTasks, TaskQuote, Use, cheaper};
+use domain::price::{
+    Cheaper, CostParts, Micros, PricedTasks, TaskQuote, TaskToPrice, Use, cheaper,
+};
 use domain::time::format_duration;
 use domain::workflow::NodeTasks;
 use std::collections::HashMap;
@@ -85,29 +87,25 @@ struct Group<'a> {
 pub(super) fn price(asked: &Asked<'_>) -> Option<Priced> {
     let Asked { subject, terms, .. } = asked;
     let book = terms.book.as_ref()?;
-    let mut quotes: HashMap<(Use, u32), TaskQuote> = HashMap::new();
+    let mut quotes: HashMap<TaskToPrice, TaskQuote> = HashMap::new();
     for item in &subject.items {
-        if let std::collections::hash_map::Entry::Vacant(place) =
-            quotes.entry((item.what, item.attempts))
-        {
-            let task = (&item.what, item.attempts);
-            place.insert(TaskQuote::of((&book.name, &book.book), terms.now, task)?);
+        if let std::collections::hash_map::Entry::Vacant(place) = quotes.entry(item.task) {
+            place.insert(TaskQuote::of((&book.name, &book.book), terms.now, &item.task)?);
         }
     }
-    let quote_of = |item: &Item| quotes.get(&(item.what, item.attempts)).copied();
+    let quote_of = |item: &Item| quotes.get(&item.task).copied();
     let each = |item: &Item| quote_of(item).map_or(Micros(0), |quote| quote.most);
     let counts = counts(subject, each);
     let items: Vec<(Micros, u64)> =
         subject.items.iter().zip(&counts).map(|(item, (tasks, _))| (each(item), *tasks)).collect();
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut places: HashMap<(Use, u32), usize> = HashMap::new();
+    let mut places: HashMap<TaskToPrice, usize> = HashMap::new();
     for (item, (tasks, at_most)) in subject.items.iter().zip(&counts) {
-        let key = (item.what, item.attempts);
-        let known = places.get(&key).filter(|_| subject.is_gathered).copied();
+        let known = places.get(&item.task).filter(|_| subject.is_gathered).copied();
         if let Some(group) = known.and_then(|place| groups.get_mut(place)) {
             group.tasks += tasks;
         } else if let Some(quote) = quote_of(item) {
-            places.insert(key, groups.len());
+            places.insert(item.task, groups.len());
             groups.push(Group { item, quote, tasks: *tasks, at_most: *at_most });
         }
     }
@@ -131,8 +129,8 @@ fn line(group: &Group<'_>) -> QuoteLine {
         name: item.name.clone(),
         tasks: *tasks,
         at_most: *at_most,
-        attempts: item.attempts,
-        tier: item.what.tier.map(|tier| tier.to_string()),
+        attempts: item.task.attempts,
+        tier: item.task.most.tier.map(|tier| tier.to_string()),
         effective_from: quote.effective_from,
         cpu: cpu.0,
         memory: memory.0,
@@ -144,6 +142,7 @@ fn line(group: &Group<'_>) -> QuoteLine {
         flexible_discount: quote.parts.flexible_discount.0,
         attempt: quote.attempt.0,
         task: quote.task.0,
+        fire: quote.fire.0,
         most: (quote.most * *tasks).0,
     }
 }
@@ -159,15 +158,17 @@ fn estimate(asked: &Asked<'_>, book: &QuoteBook, groups: &[Group<'_>]) -> Option
     let mut bases: HashMap<Like, u64> = HashMap::new();
     let mut amount = Micros(0);
     for Group { item, quote, tasks, .. } in groups {
-        let tier = item.what.tier.map(|tier| tier.to_string()).unwrap_or_default();
+        let tier = item.task.most.tier.map(|tier| tier.to_string()).unwrap_or_default();
         let tier = Like::Tier(tier);
         let (like, used) = match own {
             Some(own) => own,
             None => (&tier, asked.recent.get(&tier)?),
         };
-        let most_ms = item.what.ms.saturating_mul(item.attempts.into());
+        let TaskToPrice { most, attempts, .. } = item.task;
+        let most_ms = most.ms.saturating_mul(attempts.into());
         let ms = used.ms_of_a_task()?.min(most_ms);
-        let one = quote.likely(&book.book, asked.terms.now, &Use { ms, ..item.what });
+        let likely = TaskToPrice { most: Use { ms, ..most }, ..item.task };
+        let one = quote.likely(&book.book, asked.terms.now, &likely);
         amount = amount + one * *tasks;
         bases.insert(like.clone(), used.attempts);
     }
@@ -187,8 +188,7 @@ fn estimate(asked: &Asked<'_>, book: &QuoteBook, groups: &[Group<'_>]) -> Option
 fn options(asked: &Asked<'_>, book: &QuoteBook, groups: &[Group<'_>]) -> Vec<QuoteCheaper> {
     let Some(fires) = fires(asked.subject) else { return Vec::new() };
     let priced = |group: &Group<'_>| PricedTasks {
-        what: group.item.what,
-        attempts: group.item.attempts,
+        task: group.item.task,
         tasks: group.tasks.saturating_mul(fires),
     };
     let tasks: Vec<PricedTasks> = groups.iter().map(priced).collect();

@@ -2,7 +2,7 @@
 
 use super::month::{Coming, CountedMonth, count, read, usual};
 use super::subject::{Item, Start, Subject};
-use super::workflow::items;
+use super::workflow::{items, to_price};
 use crate::call::Call;
 use crate::problem::{Code, Problem};
 use crate::routes::schedules::{
@@ -72,11 +72,10 @@ pub(super) async fn schedule(
         (None, None) => return Err(no_such_schedule()),
     };
     let items = match (&priced.plan, priced.template.task()) {
-        (Some(plan), _) => items(call, plan),
+        (Some(plan), _) => items(call, plan, true),
         (None, Some(task)) => vec![Item {
             name: task.name.clone(),
-            what: task.most(),
-            attempts: task.max_attempts,
+            task: to_price(task, true),
             tasks: NodeTasks::Known(1),
             labels: task.labels.clone(),
         }],

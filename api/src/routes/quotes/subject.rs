@@ -2,7 +2,7 @@
 
 use super::month::CountedMonth;
 use crate::problem::Problem;
-use domain::price::Use;
+use domain::price::TaskToPrice;
 use domain::task::Labels;
 use domain::time::Timestamp;
 use domain::workflow::NodeTasks;
@@ -31,10 +31,8 @@ pub(super) struct Subject {
 pub(super) struct Item {
     /// Its name.
     pub name: Option<String>,
-    /// What each attempt holds, for as long as one may run.
-    pub what: Use,
-    /// Attempts of each task, at most.
-    pub attempts: u32,
+    /// Each of them.
+    pub task: TaskToPrice,
     /// How many there are.
     pub tasks: NodeTasks,
     /// Its labels, for spend caps.

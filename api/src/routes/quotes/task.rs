@@ -5,6 +5,7 @@ use crate::call::Call;
 use crate::problem::Problem;
 use crate::routes::task::{QuotedBatch, quoted_batch, quoted_task};
 use actix_web::web::Bytes;
+use domain::price::TaskToPrice;
 use domain::workflow::NodeTasks;
 use store::task::submit::NewTask;
 use store::task::{UnsentDue, UnsentTask};
@@ -30,9 +31,8 @@ pub(super) async fn batch(call: &Call, text: Bytes) -> Result<Subject, Problem> 
 fn of(tasks: Vec<NewTask>, rejected: Vec<(usize, Problem)>) -> Subject {
     let start = tasks.first().map_or(Start::Unknown("All of its tasks would be refused."), start);
     let items = tasks.into_iter().map(|task| Item {
-        what: task.most(),
+        task: TaskToPrice { most: task.most(), attempts: task.max_attempts, is_fired: false },
         name: task.name,
-        attempts: task.max_attempts,
         tasks: NodeTasks::Known(1),
         labels: task.spec.labels,
     });

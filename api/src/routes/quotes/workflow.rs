@@ -8,8 +8,9 @@ use crate::routes::workflow_run::{Asked, checked_run, usable_pools};
 use actix_web::web::Bytes;
 use api_types::request::NewWorkflowRun;
 use domain::plan::Quota;
+use domain::price::TaskToPrice;
 use domain::schedule::TaskTemplate;
-use domain::workflow::Plan;
+use domain::workflow::{Plan, bears_fire};
 use serde_json::value::RawValue;
 use std::time::Duration;
 use store::quote::Like;
@@ -26,7 +27,7 @@ pub(super) async fn workflow(call: &Call, text: Bytes) -> Result<Subject, Proble
     usable_pools(call, &plan).await?;
     let like = workflow.map(|(name, _)| Like::Workflow(name));
     Ok(Subject {
-        items: items(call, &plan),
+        items: items(call, &plan, false),
         schedule: None,
         like,
         month: None,
@@ -36,19 +37,24 @@ pub(super) async fn workflow(call: &Call, text: Bytes) -> Result<Subject, Proble
     })
 }
 
-/// The tasks of each node.
-pub(super) fn items(call: &Call, plan: &Plan) -> Vec<Item> {
+/// The tasks of each node; of a run that a fire starts, one of them bears the fire.
+pub(super) fn items(call: &Call, plan: &Plan, is_fired: bool) -> Vec<Item> {
     let most = call.caller.limits().of(Quota::WorkflowTasks);
-    let nodes = plan.nodes.iter().zip(plan.most_tasks(most));
-    let runs = nodes.filter(|(node, _)| node.wait.is_none());
-    runs.map(|(node, tasks)| Item {
+    let bears = bears_fire(plan).filter(|_| is_fired);
+    let nodes = plan.nodes.iter().zip(plan.most_tasks(most)).enumerate();
+    let runs = nodes.filter(|(_, (node, _))| node.wait.is_none());
+    runs.map(|(place, (node, tasks))| Item {
         name: Some(node.name.clone()),
-        what: node.task.most(),
-        attempts: node.task.max_attempts,
+        task: to_price(&node.task, bears == Some(place)),
         tasks,
         labels: node.task.labels.clone(),
     })
     .collect()
+}
+
+/// A task of a template, to be priced.
+pub(super) fn to_price(template: &TaskTemplate, is_fired: bool) -> TaskToPrice {
+    TaskToPrice { most: template.most(), attempts: template.max_attempts, is_fired }
 }
 
 /// The first node that waits for none.

@@ -94,7 +94,8 @@ fn row(line: &QuoteLine, of: &impl Fn(i64) -> String) -> [String; 7] {
     let discount = line.tolerance_discount.saturating_add(line.flexible_discount);
     let discount = if discount == 0 { "-".to_owned() } else { of(discount) };
     let attempts = line.attempts.to_string();
-    [name, tasks, attempts, of(line.attempt), discount, of(line.task), of(line.most)]
+    let once = line.task.saturating_add(line.fire);
+    [name, tasks, attempts, of(line.attempt), discount, of(once), of(line.most)]
 }
 
 fn cheaper(option: &QuoteCheaper, quote: &Quote) -> [String; 3] {

@@ -104,6 +104,7 @@ fn with_reservation(task: &NewTask, accepting: &Accepting) -> NewTask {
                 most: task.most(),
                 attempts: task.max_attempts,
                 labels: &task.spec.labels,
+                is_fired: task.schedule.is_some() && task.node.is_none() && task.rerun_of.is_none(),
                 schedule: task.schedule.as_ref().map(|fired| &*fired.name),
             });
         }

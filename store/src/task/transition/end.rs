@@ -57,13 +57,14 @@ macro_rules! end_tasks {
             $(+ ", ended_attempt as (
                 insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib,
                     disk_mib, iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
-                    stdout_bytes, stderr_bytes, tolerance_ms, flexible, cost, task_cost, price_book)
+                    stdout_bytes, stderr_bytes, tolerance_ms, flexible, cost, task_cost, fire_cost, price_book)
                 select tenant_id, id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
                     coalesce((called).session, session_id), placed_at, greatest(now(), placed_at), used.ms,
                     coalesce((called).exit_code, exit_code), signal, reason, coalesce((called).stdout, stdout),
                     coalesce((called).stderr, stderr), (extract(epoch from start_deadline - run_at) * 1000)::bigint, flexible,
                     case when reservation is not null then public.berth_reserved_cost(reservation, placed_at, used.ms) end,
                     case when reservation is not null then public.berth_reserved_task_cost(reservation, placed_at, attempt) end,
+                    case when (reservation #> '{prices,-1}') ? 'fire' then public.berth_reserved_fire_cost(reservation, placed_at, attempt) end,
                     reservation ->> 'book'
                 from " + $leases + "
                 -- Not for longer than it lasted, and than it was allowed to run: what stopping it takes is not billed.

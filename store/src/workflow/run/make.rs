@@ -7,7 +7,7 @@ use domain::dependency::{Dependencies, Edge};
 use domain::id::{TaskId, TenantId, WorkflowRunId};
 use domain::task::{Run, TaskSpec};
 use domain::time::Timestamp;
-use domain::workflow::{Gate, Node, ParentNode, Plan, longest_path_first};
+use domain::workflow::{Gate, Node, ParentNode, Plan, bears_fire, longest_path_first};
 
 /// What a run is of.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,8 @@ pub struct NewRun {
     pub tasks: Vec<NewTask>,
     /// The run that it runs again, and since when that had tasks.
     pub rerun_of: Option<(WorkflowRunId, Timestamp)>,
+    /// Of one that a fire starts: the task that bears the fire's price.
+    pub fire_task: Option<TaskId>,
     /// Its schedule counts how it ends.
     pub is_counted: bool,
 }
@@ -80,7 +82,9 @@ impl NewRun {
         let is_new = |place: &&usize| kept(**place).is_none();
         let tasks =
             order.iter().filter(is_new).map(|&place| task(&of, id, &nodes, place)).collect();
-        Self { id, of, nodes, tasks, rerun_of, is_counted: false }
+        let is_fired = of.fired.is_some() && rerun_of.is_none();
+        let fire_task = bears_fire(&of.plan).filter(|_| is_fired).map(|place| nodes[place]);
+        Self { id, of, nodes, tasks, rerun_of, fire_task, is_counted: false }
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) async fn unfinished(
 }
 
 async fn insert(tx: &mut PgConnection, run: &NewRun, most: i64) -> Result<Timestamp, StoreError> {
-    let NewRun { id, of, nodes, tasks, rerun_of, is_counted } = run;
+    let NewRun { id, of, nodes, tasks, rerun_of, fire_task, is_counted } = run;
     let total = i64::try_from(tasks.len()).unwrap_or(i64::MAX);
     let fired = of.fired.as_ref();
     let nodes: Vec<Uuid> = nodes.iter().map(|task| task.uuid()).collect();
@@ -121,9 +121,9 @@ async fn insert(tx: &mut PgConnection, run: &NewRun, most: i64) -> Result<Timest
     let labels = (!labels.is_empty()).then(|| serde_json::to_string(labels).unwrap_or_default());
     let query = sqlx::query_scalar!(
         "insert into workflow_run (tenant_id, id, workflow, version, state, plan, input, tasks, total, most, labels, deadline_at, rerun_of,
-                tasks_since, started_by, schedule_id, schedule_name, due_at, counted_by)
+                tasks_since, started_by, schedule_id, schedule_name, due_at, counted_by, fire_task)
             values ($1, $2, $3, $4, 'running', $5, $6, $7, $8, greatest($9::bigint, $8), $10::text::jsonb, now() + $11 * interval '1 millisecond',
-                $12, coalesce($13, now()), $14, $15::uuid, $16, $17, case when $18 then $15::uuid end)
+                $12, coalesce($13, now()), $14, $15::uuid, $16, $17, case when $18 then $15::uuid end, $19)
             returning created_at",
         of.tenant.uuid(),
         id.uuid(),
@@ -142,7 +142,8 @@ async fn insert(tx: &mut PgConnection, run: &NewRun, most: i64) -> Result<Timest
         fired.map(|fired| fired.schedule.uuid()),
         fired.map(|fired| fired.name.as_str()),
         fired.map(|fired| fired.due_at),
-        is_counted
+        is_counted,
+        fire_task.map(TaskId::uuid)
     );
     let stored_at = named("run.start", query.fetch_optional(&mut *tx)).await?;
     let stored_at = stored_at.ok_or(StoreError::Contended)?;

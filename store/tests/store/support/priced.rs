@@ -9,10 +9,10 @@ use serde_json::json;
 use store::tenant::{self, TenantChange};
 use store::{plan, price_book};
 
-/// A plan with prices in which nothing is round: rates, two bands of tolerance, and a price a task.
+/// A plan with prices in which nothing is round: rates, two bands of tolerance, and a price a task, a fire and what is stored.
 pub async fn priced(world: &World, tenant: TenantId) {
     let of = |from: &str, cpu: i64| {
-        json!({ "effective_from": from, "each": { "task": 3 },
+        json!({ "effective_from": from, "each": { "task": 3, "fire": 2, "stored_gib_month": 70_001 },
             "rates": { "cpu_core": cpu, "memory_gib": 7_777, "disk_gib": 123, "thousand_iops": 999, "port": 11 },
             "tiers": { "premium": { "cpu_core": 33_333 } },
             "discounts": { "flexible_percent": 33, "tolerance": [{ "at_least_s": 60, "percent": 7 }, { "at_least_s": 3600, "percent": 41 }] } })
