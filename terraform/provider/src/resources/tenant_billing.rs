@@ -12,8 +12,6 @@ use serde_json::Value as Json;
 /// How a tenant is billed.
 pub struct TenantBilling;
 
-const FIELDS: [&str; 3] = ["zone", "customer", "address"];
-
 fn zone(text: &str) -> Result<String, String> {
     text.parse::<BillingZone>().map(|zone| zone.to_string()).map_err(|error| error.to_string())
 }
@@ -41,6 +39,14 @@ fn tenant_of(value: &Value) -> Result<TenantId, Problem> {
 
 fn request(planned: &Value) -> TenantBillingPut {
     let text = |name| planned.get(name).text().map(str::to_owned);
+    // As the API writes it.
+    let zone = text("zone").map(|text| zone(&text).unwrap_or(text));
+    TenantBillingPut { zone, customer: text("customer"), address: text("address") }
+}
+
+/// What is stored, as it would be sent.
+fn request_of(stored: &Json) -> TenantBillingPut {
+    let text = |name: &str| stored[name].as_str().map(str::to_owned);
     TenantBillingPut { zone: text("zone"), customer: text("customer"), address: text("address") }
 }
 
@@ -58,10 +64,9 @@ async fn stored(berth: &Berth, state: &Value) -> Result<Option<Json>, Problem> {
 }
 
 /// Whether `billing` is that of a new tenant.
-fn is_default(billing: &Json) -> bool {
-    billing["zone"] == BillingZone::default().to_string()
-        && billing["customer"].is_null()
-        && billing["address"].is_null()
+fn is_default(billing: &TenantBillingPut) -> bool {
+    let zone = Some(BillingZone::default().to_string());
+    *billing == TenantBillingPut { zone, ..TenantBillingPut::default() }
 }
 
 impl Resource for TenantBilling {
@@ -114,16 +119,15 @@ impl Resource for TenantBilling {
     fn create<'a>(&'a self, berth: &'a Berth, planned: &'a Value) -> Answer<'a, Json> {
         Box::pin(async move {
             // The API has no versions of it.
-            let same = |found: &Json| {
-                FIELDS.iter().all(|name| planned.get(name).text() == found[*name].as_str())
-            };
-            match stored(berth, planned).await? {
-                Some(found) if !is_default(&found) && !same(&found) => Err(Problem::at(
+            let wanted = request(planned);
+            let before = stored(berth, planned).await?.map(|found| request_of(&found));
+            match before {
+                Some(before) if !is_default(&before) && before != wanted => Err(Problem::at(
                     "tenant",
                     "It is set already how this tenant is billed",
                     "Import it, and plan the difference.",
                 )),
-                _ => put(berth, tenant_of(planned)?, &request(planned)).await,
+                _ => put(berth, tenant_of(planned)?, &wanted).await,
             }
         })
     }
@@ -170,9 +174,11 @@ mod tests {
         let plan = planned(&attributes, &Value::Null, &config(json!({})));
         assert_eq!(request(&plan.value).zone.as_deref(), Some("UTC"));
         let stored = json!({"zone": "UTC", "customer": null, "address": null});
-        assert!(is_default(&stored));
+        assert!(is_default(&request_of(&stored)));
         let after = state(&attributes, &plan.value, &stored);
-        assert!(!planned(&attributes, &after, &config(json!({"zone": "utc"}))).changes);
+        let other_case = config(json!({"zone": "utc"}));
+        assert!(!planned(&attributes, &after, &other_case).changes);
+        assert_eq!(request(&other_case), request_of(&stored));
         let lines = json!({"zone": "Asia/Tokyo", "address": "Hafenstr. 1\nHamburg\n"});
         let plan = planned(&attributes, &after, &config(lines));
         assert!(plan.changes && plan.replaces.is_empty(), "{plan:?}");

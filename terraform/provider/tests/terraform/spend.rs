@@ -125,7 +125,14 @@ pub fn how_a_tenant_is_billed_is_set_and_set_back(server: &Server) {
     assert_eq!(billed(), [json!("UTC"), Json::Null, Json::Null]);
     // Of a deleted tenant it stays: its last months are billed by it.
     folder.apply();
-    operator.delete(&format!("v1/admin/tenants/{}", id.as_str().unwrap()));
+    folder.must(&["state", "rm", "berth_tenant.a"]);
+    let id = id.as_str().unwrap();
+    let text = std::fs::read_to_string(folder.path.join("main.tf")).unwrap();
+    let of_billing = text.split_once("resource \"berth_tenant_billing\"").unwrap().1;
+    folder.configure(&format!("resource \"berth_tenant_billing\"{of_billing}"));
+    folder.replace("berth_tenant.a.id", &format!("\"{id}\""));
+    folder.is_done();
+    operator.delete(&format!("v1/admin/tenants/{id}"));
     folder.destroy();
     assert_eq!(billed(), wanted);
 }
