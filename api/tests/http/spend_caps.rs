@@ -3,6 +3,7 @@
 use crate::client::{Answer, request};
 use crate::matrix::SPEND_CAP;
 use crate::server::Server;
+use domain::id::TaskId;
 use serde_json::{Value, json};
 
 /// A core for an hour costs 3.60 units, and each task 1000 micro-units.
@@ -125,4 +126,51 @@ async fn what_would_pass_a_cap_is_refused_with_what_is_left_and_who_can_raise_it
     let refused = server.post("/v1/tasks", TASK).await;
     assert_eq!(refused.status, 402);
     assert!(refused.json()["detail"].as_str().unwrap().contains("billed in USD"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_task_shows_what_it_reserves_and_of_which_caps_until_it_ends() {
+    let server = Server::start().await;
+    billed(&server).await;
+    let before = server.post("/v1/tasks", TASK).await.json();
+    let task =
+        async |id: &Value| server.get(&format!("/v1/tasks/{}", id.as_str().unwrap())).await.json();
+    assert_eq!(task(&before["id"]).await.get("reservation"), None, "accepted without caps");
+    let all = json!({"amount": 1_000_000, "currency": "EUR", "period": "month"});
+    assert_eq!(put(&server, "all", &[], &all).await.status, 201);
+    let mut ml = all.clone();
+    ml["label"] = json!({"key": "team", "value": "ml"});
+    assert_eq!(put(&server, "ml", &[], &ml).await.status, 201);
+    let of_ml = TASK.replacen('{', r#"{"labels":{"team":"ml"},"#, 1);
+    let once = [("Idempotency-Key", "k")];
+    let made = server.post_with("/v1/tasks", &once, &*of_ml).await.json();
+    let again = server.post_with("/v1/tasks", &once, &*of_ml).await;
+    assert_eq!((again.header("idempotency-replayed"), again.json()), (Some("true"), made.clone()));
+    let mut wanted = json!({"amount": 6000, "spent": 0, "currency": "EUR", "price_book": "eur", "caps": ["all", "ml"]});
+    assert_eq!(task(&made["id"]).await["reservation"], wanted);
+    let of_one = server.post("/v1/tasks", TASK).await.json();
+    assert_eq!(task(&of_one["id"]).await["reservation"]["caps"], json!(["all"]));
+    let listed = server.get("/v1/tasks").await.json();
+    let shown = listed["data"].as_array().unwrap();
+    assert!(shown.iter().all(|task| task.get("reservation").is_none()), "{listed}");
+
+    let path = format!("/v1/tasks/{}", made["id"].as_str().unwrap());
+    let bearer = format!("Bearer {}", server.key);
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("If-Match", "\"1\""),
+    ];
+    let shorter =
+        request(server.addr, "PATCH", &path, &headers, br#"{"execution_cap":"5s"}"#).await;
+    wanted["amount"] = json!(3500);
+    assert_eq!(shorter.json()["reservation"], wanted, "{shorter:?}");
+    // As the end of an attempt writes it.
+    let id = made["id"].as_str().unwrap().parse::<TaskId>().unwrap().uuid();
+    server.db.sql(&format!("update task set spent = 700 where id = '{id}'")).await.unwrap();
+    assert_eq!(delete(&server, "/v1/spend-caps/ml").await.status, 200);
+    (wanted["spent"], wanted["caps"]) = (json!(700), json!(["all"]));
+    assert_eq!(task(&made["id"]).await["reservation"], wanted);
+    assert_eq!(server.post(&format!("{path}/cancel"), b"").await.status, 200);
+    assert_eq!(task(&made["id"]).await.get("reservation"), None, "it has ended");
 }
