@@ -2,9 +2,11 @@
 
 use crate::client::{Answer, request};
 use crate::matrix::SPEND_CAP;
-use crate::server::Server;
+use crate::server::{Server, config};
 use domain::id::TaskId;
 use serde_json::{Value, json};
+use store::connect::SchedulerDb;
+use store::workflow::gate::open_gates;
 
 /// A core for an hour costs 3.60 units, and each task 1000 micro-units.
 async fn billed(server: &Server) {
@@ -173,4 +175,53 @@ async fn a_task_shows_what_it_reserves_and_of_which_caps_until_it_ends() {
     assert_eq!(task(&made["id"]).await["reservation"], wanted);
     assert_eq!(server.post(&format!("{path}/cancel"), b"").await.status, 200);
     assert_eq!(task(&made["id"]).await.get("reservation"), None, "it has ended");
+}
+
+#[tokio::test]
+async fn a_node_without_room_says_which_cap_how_much_it_needs_and_when_it_resets() {
+    let server = Server::start().await;
+    billed(&server).await;
+    let all = json!({"amount": 10_000, "currency": "EUR", "period": "month"});
+    let cap = put(&server, "all", &[], &all).await.json();
+    let other = server.post("/v1/tasks", TASK).await.json();
+    let node: Value = serde_json::from_str(TASK).unwrap();
+    let each = |items: Value| json!({"task": node, "for_each": items});
+    let definition = json!({"nodes": {
+        "one": {"task": node},
+        "none": each(json!([])),
+        "two": each(json!([1, 2])),
+        "later": {"task": node, "after": ["one"]},
+    }});
+    let started =
+        server.post("/v1/workflow-runs", json!({"definition": definition}).to_string()).await;
+    assert_eq!(started.status, 201, "{started:?}");
+    let run = started.json()["id"].as_str().unwrap().to_owned();
+    let graph = server.get(&format!("/v1/workflow-runs/{run}/graph")).await.json();
+    let explained = async |name: &str| {
+        let nodes = graph["nodes"].as_array().unwrap();
+        let task =
+            nodes.iter().find(|node| node["name"] == name).unwrap()["task"].as_str().unwrap();
+        let told = server.get(&format!("/v1/tasks/{task}/explain")).await.json();
+        (told["reasons"][0].clone(), told["eta"]["basis"].clone())
+    };
+    let scheduler = SchedulerDb::connect(&config(&server.db, &[]).database).unwrap();
+    open_gates(&scheduler, 100).await.unwrap();
+    let mut wanted = json!({
+        "reason": "spend_cap", "cap": "all", "currency": "EUR", "amount": 10_000, "free": 4000, "needed": 6000,
+        "resets_at": cap["resets_at"], "billed_in": null,
+    });
+    assert_eq!(explained("one").await, (wanted.clone(), json!("spend_cap")));
+    assert_eq!(explained("none").await.0["reason"], "ended");
+    assert_eq!(explained("later").await.0["reason"], "parents");
+    // Its items reserve together, and would never have room.
+    wanted["needed"] = json!(12_000);
+    assert_eq!(explained("two").await, (wanted, json!("people")));
+
+    let cancel = format!("/v1/tasks/{}/cancel", other["id"].as_str().unwrap());
+    assert_eq!(server.post(&cancel, b"").await.status, 200);
+    assert_eq!(explained("one").await.0["reason"], "due", "it is tried soon");
+    server.db.sql("update task set wake_at = now() where gate = 'closed'").await.unwrap();
+    open_gates(&scheduler, 100).await.unwrap();
+    assert_eq!(explained("one").await.0["reason"], "no_executor");
+    assert_eq!(explained("two").await.0["free"], json!(4000));
 }
