@@ -80,7 +80,8 @@ pub use session::{
 };
 pub use spend_cap::{DeletedSpendCap, LabelIs, SpendAlert, SpendCap, SpendCapPut};
 pub use task::{
-    CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskParent, TaskWarning, WarningCode,
+    CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskParent, TaskReservation,
+    TaskWarning, WarningCode,
 };
 pub use tenant::Tenant;
 pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};

@@ -4,7 +4,10 @@ use crate::request::CompletionOutcome;
 use crate::{DateTime, Extensible};
 use domain::batch::Priority;
 use domain::dependency::{Condition, Join};
-use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId, WorkflowRunId};
+use domain::id::{
+    ExecutorId, PoolName, PriceBookName, ScheduleId, SpendCapName, TaskId, WorkflowRunId,
+};
+use domain::price::{Currency, Micros};
 use domain::resources::{Resources, Tier};
 use domain::task::{Backoff, Delivery, RetryOn, RetryPolicy, Run, State};
 use domain::time::text;
@@ -110,6 +113,11 @@ pub struct Task {
     pub due_at: DateTime,
     /// Counts the changes of its owner, from 1; see `PATCH /v1/tasks/{id}`.
     pub version: i64,
+    /// What it reserves of spend caps. Absent in a list, in the response to a submit, once it has ended, and where it was accepted without
+    /// caps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = TaskReservation, required = false))]
+    pub reservation: Option<TaskReservation>,
     /// Warnings, only in the response to a submit. Absent if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
@@ -122,6 +130,28 @@ impl Task {
     pub const fn is_finished(&self) -> bool {
         self.finished_at.is_some()
     }
+}
+
+/// What a task reserves of the spend caps that hold for it, until it ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskReservation {
+    /// The most that it can cost, micro-units; `spent` is a part of it.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub amount: Micros,
+    /// What its finished attempts have cost, micro-units.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub spent: Micros,
+    /// Code of ISO 4217; null: you were billed by no prices.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = "EUR"))]
+    pub currency: Option<Currency>,
+    /// The price book whose prices it has; null: none.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub price_book: Option<PriceBookName>,
+    /// Names of the caps, without those that were deleted. Empty: none of your caps is of this task, and it has the prices of its
+    /// submission.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    pub caps: Vec<SpendCapName>,
 }
 
 /// A task that another one waits for.

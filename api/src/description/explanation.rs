@@ -19,6 +19,8 @@ struct Field {
 enum Kind {
     Time,
     Text,
+    /// Of a currency.
+    Code,
     Whole,
     Number,
     Flag,
@@ -27,7 +29,7 @@ enum Kind {
     Holders,
     Parents,
 }
-use Kind::{Flag, Holders, Number, Parents, Text, Time, Whole, Word};
+use Kind::{Code, Flag, Holders, Number, Parents, Text, Time, Whole, Word};
 
 const fn has(name: &'static str, kind: Kind, text: &'static str) -> Field {
     Field { name, kind, nullable: false, text }
@@ -38,7 +40,7 @@ const fn may_have(name: &'static str, kind: Kind, text: &'static str) -> Field {
 }
 
 /// Every reason, in the order in which they are told.
-const REASONS: [(&str, &str, &[Field]); 23] = [
+const REASONS: [(&str, &str, &[Field]); 24] = [
     ("due", "Its time has not come.", &[has("at", Time, "When it is due")]),
     (
         "parents",
@@ -70,6 +72,27 @@ const REASONS: [(&str, &str, &[Field]); 23] = [
         "approval",
         "It waits for a person, who approves or rejects it.",
         &[may_have("until", Time, "Then it ends as `expired`")],
+    ),
+    (
+        "spend_cap",
+        "Its turn in its workflow run has come, and a spend cap has no room for it. It is tried every ten seconds.",
+        &[
+            has("cap", Text, "Name of the cap"),
+            has("currency", Code, "Code of ISO 4217"),
+            has("amount", Whole, "What a period may cost, micro-units"),
+            has("free", Whole, "What is neither spent nor reserved, micro-units"),
+            has(
+                "needed",
+                Whole,
+                "The most that it can cost, or all its items together, micro-units",
+            ),
+            has("resets_at", Time, "When the next period begins"),
+            may_have(
+                "billed_in",
+                Code,
+                "The currency in which you are billed, if it is another one",
+            ),
+        ],
     ),
     (
         "retry",
@@ -301,6 +324,7 @@ impl Field {
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
                 .into(),
             Text => plain(Type::String).into(),
+            Code => plain(Type::String).min_length(Some(3)).max_length(Some(3)).into(),
             Whole => plain(Type::Integer).into(),
             Number => plain(Type::Number).into(),
             Flag => plain(Type::Boolean).into(),
@@ -353,6 +377,7 @@ mod tests {
                 _ if field.nullable => serde_json::Value::Null,
                 Time => "2030-01-31T12:00:00Z".into(),
                 Text => "text".into(),
+                Code => "EUR".into(),
                 Parents => serde_json::json!([]),
                 Whole | Number => 1.into(),
                 Flag => true.into(),

@@ -1,6 +1,6 @@
 //! A task as it is shown.
 
-use api_types::{Extensible, Retry, Task, TaskParent};
+use api_types::{Extensible, Retry, Task, TaskParent, TaskReservation};
 use domain::dependency::Edge;
 use store::task::TaskRecord;
 
@@ -52,8 +52,14 @@ pub fn task_without_run(record: TaskRecord) -> Task {
         schedule_name: record.schedule_name,
         due_at: record.due_at,
         version: record.version,
+        reservation: record.reservation.map(reservation),
         warnings: Vec::new(),
     }
+}
+
+fn reservation(reserved: store::task::TaskReservation) -> TaskReservation {
+    let store::task::TaskReservation { amount, spent, currency, book, caps } = reserved;
+    TaskReservation { amount, spent, currency, price_book: book, caps }
 }
 
 fn parent(edge: &Edge) -> TaskParent {

@@ -1,12 +1,13 @@
 //! Why a task waits, as it is asked over HTTP.
 
 use crate::client::request;
-use crate::server::{ALL_SCOPES, Server};
+use crate::server::{ALL_SCOPES, Server, config};
 use domain::explain::Reason;
 use domain::id::TaskId;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use store::audit::By;
+use store::connect::SchedulerDb;
 
 /// What resource managers and batcher would have written a moment ago; fresh for a minute.
 const ROOM: &str = "insert into pool_load (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
@@ -25,6 +26,26 @@ async fn submitted(server: &Server, extra: Value) -> String {
 async fn set(server: &Server, task: &str, columns: &str) {
     let id = task.parse::<TaskId>().unwrap().uuid();
     server.db.sql(&format!("update task set {columns} where id = '{id}'")).await.unwrap();
+}
+
+/// A node for which a spend cap has no room.
+async fn unpaid(server: &Server) -> String {
+    let book = r#"insert into price_book (name, document) values ('eur',
+            '{"currency": "EUR", "prices": [{"effective_from": "2020-01-01T00:00:00Z", "each": {"task": 1000}}]}');
+        update plan set billing = '{"price_book": "eur"}' where name = 'default'"#;
+    server.db.sql(book).await.unwrap();
+    let label = json!({"key": "paid", "value": "no"});
+    let cap = json!({"amount": 1, "currency": "EUR", "period": "day", "label": label});
+    let cap = server.put_as(&server.key, "/v1/spend-caps/no", &[], cap.to_string()).await;
+    assert_eq!(cap.status, 201, "{cap:?}");
+    let task = json!({"run": {"noop": {}}, "labels": {"paid": "no"}});
+    let run = json!({"definition": {"nodes": {"a": {"task": task}}}});
+    let run = server.post("/v1/workflow-runs", run.to_string()).await;
+    assert_eq!(run.status, 201, "{run:?}");
+    let graph = format!("/v1/workflow-runs/{}/graph", run.json()["id"].as_str().unwrap());
+    let scheduler = SchedulerDb::connect(&config(&server.db, &[]).database).unwrap();
+    store::workflow::gate::open_gates(&scheduler, 100).await.unwrap();
+    server.get(&graph).await.json()["nodes"][0]["task"].as_str().unwrap().to_owned()
 }
 
 fn keys(json: &Value) -> BTreeSet<&str> {
@@ -102,6 +123,9 @@ async fn each_reason_is_told_as_it_is_documented() {
     let items = server.waiting().await;
     set(&server, &items, "gate = 'items', needs = 2, undecided = 2, release_delay_ms = 0").await;
     assert_eq!(documented.told(&server, &items).await, ["items"]);
+
+    let unpaid = unpaid(&server).await;
+    assert_eq!(documented.told(&server, &unpaid).await, ["spend_cap"]);
 
     let leased = "session_id = gen_random_uuid(), assignment = 1, placed_at = now(), wake_at = now() + interval '1 minute', attempt = 1";
     for (columns, reason) in [

@@ -2,8 +2,11 @@
 
 use crate::client::{Answer, request};
 use crate::matrix::SPEND_CAP;
-use crate::server::Server;
+use crate::server::{Server, config};
+use domain::id::TaskId;
 use serde_json::{Value, json};
+use store::connect::SchedulerDb;
+use store::workflow::gate::open_gates;
 
 /// A core for an hour costs 3.60 units, and each task 1000 micro-units.
 async fn billed(server: &Server) {
@@ -125,4 +128,100 @@ async fn what_would_pass_a_cap_is_refused_with_what_is_left_and_who_can_raise_it
     let refused = server.post("/v1/tasks", TASK).await;
     assert_eq!(refused.status, 402);
     assert!(refused.json()["detail"].as_str().unwrap().contains("billed in USD"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_task_shows_what_it_reserves_and_of_which_caps_until_it_ends() {
+    let server = Server::start().await;
+    billed(&server).await;
+    let before = server.post("/v1/tasks", TASK).await.json();
+    let task =
+        async |id: &Value| server.get(&format!("/v1/tasks/{}", id.as_str().unwrap())).await.json();
+    assert_eq!(task(&before["id"]).await.get("reservation"), None, "accepted without caps");
+    let all = json!({"amount": 1_000_000, "currency": "EUR", "period": "month"});
+    assert_eq!(put(&server, "all", &[], &all).await.status, 201);
+    let mut ml = all.clone();
+    ml["label"] = json!({"key": "team", "value": "ml"});
+    assert_eq!(put(&server, "ml", &[], &ml).await.status, 201);
+    let of_ml = TASK.replacen('{', r#"{"labels":{"team":"ml"},"#, 1);
+    let once = [("Idempotency-Key", "k")];
+    let made = server.post_with("/v1/tasks", &once, &*of_ml).await.json();
+    let again = server.post_with("/v1/tasks", &once, &*of_ml).await;
+    assert_eq!((again.header("idempotency-replayed"), again.json()), (Some("true"), made.clone()));
+    let mut wanted = json!({"amount": 6000, "spent": 0, "currency": "EUR", "price_book": "eur", "caps": ["all", "ml"]});
+    assert_eq!(task(&made["id"]).await["reservation"], wanted);
+    let of_one = server.post("/v1/tasks", TASK).await.json();
+    assert_eq!(task(&of_one["id"]).await["reservation"]["caps"], json!(["all"]));
+    let listed = server.get("/v1/tasks").await.json();
+    let shown = listed["data"].as_array().unwrap();
+    assert!(shown.iter().all(|task| task.get("reservation").is_none()), "{listed}");
+
+    let path = format!("/v1/tasks/{}", made["id"].as_str().unwrap());
+    let bearer = format!("Bearer {}", server.key);
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("If-Match", "\"1\""),
+    ];
+    let shorter =
+        request(server.addr, "PATCH", &path, &headers, br#"{"execution_cap":"5s"}"#).await;
+    wanted["amount"] = json!(3500);
+    assert_eq!(shorter.json()["reservation"], wanted, "{shorter:?}");
+    // As the end of an attempt writes it.
+    let id = made["id"].as_str().unwrap().parse::<TaskId>().unwrap().uuid();
+    server.db.sql(&format!("update task set spent = 700 where id = '{id}'")).await.unwrap();
+    assert_eq!(delete(&server, "/v1/spend-caps/ml").await.status, 200);
+    (wanted["spent"], wanted["caps"]) = (json!(700), json!(["all"]));
+    assert_eq!(task(&made["id"]).await["reservation"], wanted);
+    assert_eq!(server.post(&format!("{path}/cancel"), b"").await.status, 200);
+    assert_eq!(task(&made["id"]).await.get("reservation"), None, "it has ended");
+}
+
+#[tokio::test]
+async fn a_node_without_room_says_which_cap_how_much_it_needs_and_when_it_resets() {
+    let server = Server::start().await;
+    billed(&server).await;
+    let all = json!({"amount": 10_000, "currency": "EUR", "period": "month"});
+    let cap = put(&server, "all", &[], &all).await.json();
+    let other = server.post("/v1/tasks", TASK).await.json();
+    let node: Value = serde_json::from_str(TASK).unwrap();
+    let each = |items: Value| json!({"task": node, "for_each": items});
+    let definition = json!({"nodes": {
+        "one": {"task": node},
+        "none": each(json!([])),
+        "two": each(json!([1, 2])),
+        "later": {"task": node, "after": ["one"]},
+    }});
+    let started =
+        server.post("/v1/workflow-runs", json!({"definition": definition}).to_string()).await;
+    assert_eq!(started.status, 201, "{started:?}");
+    let run = started.json()["id"].as_str().unwrap().to_owned();
+    let graph = server.get(&format!("/v1/workflow-runs/{run}/graph")).await.json();
+    let explained = async |name: &str| {
+        let nodes = graph["nodes"].as_array().unwrap();
+        let task =
+            nodes.iter().find(|node| node["name"] == name).unwrap()["task"].as_str().unwrap();
+        let told = server.get(&format!("/v1/tasks/{task}/explain")).await.json();
+        (told["reasons"][0].clone(), told["eta"]["basis"].clone())
+    };
+    let scheduler = SchedulerDb::connect(&config(&server.db, &[]).database).unwrap();
+    open_gates(&scheduler, 100).await.unwrap();
+    let mut wanted = json!({
+        "reason": "spend_cap", "cap": "all", "currency": "EUR", "amount": 10_000, "free": 4000, "needed": 6000,
+        "resets_at": cap["resets_at"], "billed_in": null,
+    });
+    assert_eq!(explained("one").await, (wanted.clone(), json!("spend_cap")));
+    assert_eq!(explained("none").await.0["reason"], "ended");
+    assert_eq!(explained("later").await.0["reason"], "parents");
+    // Its items reserve together, and would never have room.
+    wanted["needed"] = json!(12_000);
+    assert_eq!(explained("two").await, (wanted, json!("people")));
+
+    let cancel = format!("/v1/tasks/{}/cancel", other["id"].as_str().unwrap());
+    assert_eq!(server.post(&cancel, b"").await.status, 200);
+    assert_eq!(explained("one").await.0["reason"], "due", "it is tried soon");
+    server.db.sql("update task set wake_at = now() where gate = 'closed'").await.unwrap();
+    open_gates(&scheduler, 100).await.unwrap();
+    assert_eq!(explained("one").await.0["reason"], "no_executor");
+    assert_eq!(explained("two").await.0["free"], json!(4000));
 }

@@ -7,11 +7,12 @@ use super::script;
 use super::sentences::{because, starts};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
-use client::{ApiResponse, ClientError, Extensible, Task};
+use client::{ApiResponse, ClientError, Extensible, Task, TaskReservation};
 use domain::batch::Priority;
 use domain::dependency::Join;
 use domain::explain::Reason;
 use domain::id::{TaskId, WorkflowRunId};
+use domain::price::{Currency, Micros};
 use domain::task::{CommandRun, Run, State};
 use domain::time::{Timestamp, format_duration};
 use runtime::clock;
@@ -122,7 +123,22 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.some("started", task.started_at.map(at));
     details.some("finished", task.finished_at.map(at));
     details.row("cap", format_duration(task.execution_cap));
+    details.some("reserves", task.reservation.as_ref().map(reserves));
     details.to_string()
+}
+
+/// What it reserves of spend caps, and of which.
+fn reserves(reservation: &TaskReservation) -> String {
+    let TaskReservation { amount, spent, currency, price_book, caps } = reservation;
+    let digits = currency.map_or(2, Currency::digits);
+    let units = |amount: Micros| amount.in_units(digits);
+    let code = currency.map(|code| format!(" {code}")).unwrap_or_default();
+    let by = price_book.as_ref().map(|book| format!(", by {book}")).unwrap_or_default();
+    let caps = match caps.as_slice() {
+        [] => "no spend cap".to_owned(),
+        caps => caps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    };
+    format!("{}{code} of {caps} ({} spent{by})", units(*amount), units(*spent))
 }
 
 /// How many of its parents must end as asked.
@@ -200,6 +216,16 @@ fn resources(task: &Task) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_a_task_reserves_is_shown_in_units_with_its_caps() {
+        let reserves = |json| reserves(&serde_json::from_value(json).unwrap());
+        let of_two = json!({"amount": 1_500_000, "spent": 20_000, "currency": "EUR", "price_book": "eur", "caps": ["all", "ml"]});
+        assert_eq!(reserves(of_two), "1.50 EUR of all, ml (0.02 spent, by eur)");
+        let of_none =
+            json!({"amount": 0, "spent": 0, "currency": null, "price_book": null, "caps": []});
+        assert_eq!(reserves(of_none), "0.00 of no spend cap (0.00 spent)");
+    }
 
     #[test]
     fn what_a_task_runs_is_shown_on_one_line_without_its_environment() {

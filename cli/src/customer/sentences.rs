@@ -6,8 +6,9 @@ use super::ended::how;
 use crate::output::age;
 use client::{Explanation, Extensible};
 use domain::dependency::Condition;
-use domain::explain::{Basis, KeyUse, OpenParent, OpenParents, Reason, Turn};
+use domain::explain::{Basis, CapLack, KeyUse, OpenParent, OpenParents, Reason, Turn};
 use domain::id::ExecutorId;
+use domain::price::Micros;
 use domain::time::Timestamp;
 
 /// The name of an executor, if it has one.
@@ -33,6 +34,7 @@ fn known(reason: &Reason, explanation: &Explanation) -> String {
         Reason::Due { at } => format!("It is due {}.", ahead(*at, now)),
         Reason::Parents(parents) => waits_for(parents),
         Reason::Items { .. } | Reason::Signal { .. } | Reason::Approval { .. } => gate(reason, now),
+        Reason::SpendCap(lack) => of_cap(lack, now),
         Reason::Retry { at, failures, max_attempts, last_outcome, last_reason } => {
             let outcome = last_outcome.map(|outcome| format!(", the last ended {outcome}"));
             let why = last_reason.as_ref().map(|reason| format!(" ({reason})"));
@@ -117,6 +119,23 @@ fn of_key(key: &KeyUse) -> String {
     format!(
         "Its concurrency key `{}` is at its limit: {} of {} tasks run{others}.",
         key.key, key.held, key.limit
+    )
+}
+
+fn of_cap(lack: &CapLack, now: Timestamp) -> String {
+    let CapLack { cap, currency, amount, free, needed, resets_at, billed_in } = lack;
+    if let Some(billed_in) = billed_in {
+        return format!(
+            "The spend cap `{cap}` is in {currency}, and you are billed in {billed_in}."
+        );
+    }
+    let units = |amount: &Micros| amount.in_units(currency.digits());
+    format!(
+        "The spend cap `{cap}` has no room for it: it can cost up to {} {currency}, and {} of {} are free. The next period begins {}.",
+        units(needed),
+        units(free),
+        units(amount),
+        ahead(*resets_at, now)
     )
 }
 
@@ -209,6 +228,9 @@ pub(super) fn starts(explanation: &Explanation) -> Option<String> {
 const fn unknown(basis: Basis) -> Option<&'static str> {
     Some(match basis {
         Basis::Parents => "The start is not known: other tasks must end first.",
+        Basis::SpendCap => {
+            "The start is not known: it depends on what tasks of the cap cost, and it is tried every 10 s."
+        }
         Basis::Answer => "It goes on when that comes.",
         Basis::People => "It does not start until this is resolved.",
         Basis::Executors => "It does not start until a suitable executor connects.",
@@ -327,6 +349,23 @@ mod tests {
             said(retry, eta(Some("12:00:20"), None, "time")),
             "It is retried in 20s: 1 of 3 attempts failed, the last ended failed (exit code 2). \
              It starts in 20s at the earliest."
+        );
+    }
+
+    #[test]
+    fn a_spend_cap_is_told_with_what_is_free_and_needed_and_when_it_resets() {
+        let lack = |amount: i64, billed_in: Option<&str>| {
+            json!({"reason": "spend_cap", "cap": "all", "currency": "EUR", "amount": amount, "free": -250_000, "needed": 6_000_000,
+                "resets_at": "2030-02-01T00:00:00Z", "billed_in": billed_in})
+        };
+        assert_eq!(
+            said(lack(10_000_000, None), eta(None, None, "spend_cap")),
+            "The spend cap `all` has no room for it: it can cost up to 6.00 EUR, and -0.25 of 10.00 are free. The next period begins in 12h. \
+             The start is not known: it depends on what tasks of the cap cost, and it is tried every 10 s."
+        );
+        assert_eq!(
+            said(lack(10_000_000, Some("USD")), eta(None, None, "people")),
+            "The spend cap `all` is in EUR, and you are billed in USD. It does not start until this is resolved."
         );
     }
 

@@ -53,8 +53,10 @@ pub enum Basis {
     Placing,
     /// No times: others with its concurrency key are ahead, or the task that holds the key has not started.
     Key,
-    /// No times: its tenant, pool or concurrency key must be resumed.
+    /// No times: its tenant, pool or concurrency key must be resumed, or its spend cap raised.
     People,
+    /// No times: a spend cap must have room, when tasks end that cost less than they could, or in its next period.
+    SpendCap,
     /// No times: a suitable executor must connect.
     Executors,
     /// Its target must recover first; at the estimate it is retried in any case.
@@ -110,6 +112,8 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
         }
         Some(Reason::Parents(_) | Reason::Items { .. }) => Eta::unknown(Basis::Parents),
         Some(Reason::Signal { .. } | Reason::Approval { .. }) => Eta::unknown(Basis::Answer),
+        Some(Reason::SpendCap(lack)) if !lack.is_for_good() => Eta::unknown(Basis::SpendCap),
+        Some(Reason::SpendCap(_)) => Eta::unknown(Basis::People),
         Some(Reason::TenantSuspended { .. } | Reason::PoolPaused(_)) => Eta::unknown(Basis::People),
         Some(Reason::NoExecutor { .. } | Reason::NoDriver { .. } | Reason::TooLarge { .. }) => {
             Eta::unknown(Basis::Executors)
@@ -193,6 +197,7 @@ mod tests {
     use super::super::reason::Holder;
     use super::*;
     use crate::id::TaskId;
+    use crate::price::Micros;
     use crate::task::State;
 
     fn at(seconds: i64) -> Timestamp {
@@ -247,6 +252,24 @@ mod tests {
     fn a_time_of_its_own_is_the_earliest_and_never_gone_by() {
         assert_eq!(of(Reason::Due { at: at(200) }), known(Some(200), None, Basis::Time));
         assert_eq!(of(Reason::Due { at: at(50) }), known(Some(100), None, Basis::Time));
+    }
+
+    #[test]
+    fn a_spend_cap_may_have_room_later_or_must_be_raised() {
+        let lack = |needed, billed_in: Option<&str>| {
+            Reason::SpendCap(super::super::CapLack {
+                cap: "all".parse().unwrap(),
+                currency: "EUR".parse().unwrap(),
+                amount: Micros(100),
+                free: Micros(40),
+                needed: Micros(needed),
+                resets_at: at(500),
+                billed_in: billed_in.map(|code| code.parse().unwrap()),
+            })
+        };
+        assert_eq!(of(lack(100, None)), Eta::unknown(Basis::SpendCap));
+        assert_eq!(of(lack(101, None)), Eta::unknown(Basis::People));
+        assert_eq!(of(lack(1, Some("USD"))), Eta::unknown(Basis::People));
     }
 
     #[test]

@@ -108,6 +108,7 @@ const fn sentence(basis: Basis) -> &'static str {
         Basis::Placing | Basis::Started => "It would start at once.",
         Basis::Key => "Tasks with its concurrency key are ahead of it.",
         Basis::People => "Its tenant, its pool or its concurrency key must be resumed first.",
+        Basis::SpendCap => "A spend cap has no room for it.",
         Basis::Executors => "No executor that is connected can run it.",
         Basis::Target => "Its target must recover first.",
         Basis::Room => "The pool has no room for it, and when there is room is not known.",

@@ -62,6 +62,12 @@ pub struct Ready {
 }
 
 impl Facts {
+    /// Its time has come, and it is not ready: what it waits for is not in its own row.
+    #[must_use]
+    pub fn is_overdue(&self) -> bool {
+        matches!(self.own, Some(Reason::Due { at }) if at <= self.at)
+    }
+
     /// When the task ended.
     #[must_use]
     pub fn ended_at(&self) -> Option<Timestamp> {

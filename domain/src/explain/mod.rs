@@ -13,7 +13,7 @@ mod room;
 pub use eta::{Basis, Eta};
 pub use expected::{ExpectedStart, expected_start};
 pub use facts::{Facts, Ready, Waits};
-pub use reason::{Holder, KeyUse, LimitUse, OpenParent, OpenParents, Pause, Reason, Turn};
+pub use reason::{CapLack, Holder, KeyUse, LimitUse, OpenParent, OpenParents, Pause, Reason, Turn};
 pub use room::{Room, Rooms};
 
 use crate::id::TaskId;

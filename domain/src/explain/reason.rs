@@ -1,7 +1,8 @@
 //! Reasons of an explanation.
 
 use crate::dependency::Condition;
-use crate::id::{ExecutorId, PoolName, TaskId};
+use crate::id::{ExecutorId, PoolName, SpendCapName, TaskId};
+use crate::price::{Currency, Micros};
 use crate::resources::Dimension;
 use crate::task::{AttemptOutcome, State};
 use crate::time::Timestamp;
@@ -37,6 +38,8 @@ pub enum Reason {
         /// Then it ends as `expired`.
         until: Option<Timestamp>,
     },
+    /// Its turn in its workflow run has come, and a spend cap has no room for it.
+    SpendCap(CapLack),
     /// An attempt failed or was lost; the next one is due at a set time.
     Retry {
         /// When it is due.
@@ -161,12 +164,13 @@ pub enum Reason {
 
 impl Reason {
     /// Every name, in order.
-    pub const NAMES: [&'static str; 23] = [
+    pub const NAMES: [&'static str; 24] = [
         "due",
         "parents",
         "items",
         "signal",
         "approval",
+        "spend_cap",
         "retry",
         "retry_budget",
         "breaker_open",
@@ -208,6 +212,33 @@ pub struct OpenParent {
     pub state: State,
     /// How it must end.
     pub on: Condition,
+}
+
+/// A spend cap that has no room for a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapLack {
+    /// The cap's name.
+    pub cap: SpendCapName,
+    /// Of the amounts.
+    pub currency: Currency,
+    /// What a period may cost, micro-units.
+    pub amount: Micros,
+    /// What is neither spent nor reserved, micro-units.
+    pub free: Micros,
+    /// The most that the task can cost, or all its items together, micro-units.
+    pub needed: Micros,
+    /// When the next period begins.
+    pub resets_at: Timestamp,
+    /// The currency in which the tenant is billed, where it is another one.
+    pub billed_in: Option<Currency>,
+}
+
+impl CapLack {
+    /// It cannot have room as it is, whatever ends.
+    #[must_use]
+    pub fn is_for_good(&self) -> bool {
+        self.needed > self.amount || self.billed_in.is_some()
+    }
 }
 
 /// The pause of a pool.

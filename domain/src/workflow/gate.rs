@@ -171,6 +171,21 @@ impl Gate {
         Opening::Each(runs)
     }
 
+    /// How many tasks start when it opens, where others returned `results`: one, or one for each item; none where it does something else.
+    pub fn starts<'a>(&self, results: impl Fn(TaskId) -> Option<&'a Value>) -> usize {
+        let find = |source: &Source<ParentNode>| find(source, None, &results);
+        let holds =
+            self.test.as_ref().is_none_or(|test| test.is.holds(find(&test.of).ok().as_deref()));
+        if !holds || self.wait.is_some() {
+            return 0;
+        }
+        match self.items.as_ref().map(|Items(source)| find(source)) {
+            None => 1,
+            Some(Ok(list)) => list.as_array().map_or(0, Vec::len),
+            Some(Err(_)) => 0,
+        }
+    }
+
     fn wait<'a>(
         &self,
         wait: &Wait<ParentNode>,
@@ -319,6 +334,21 @@ mod tests {
         assert_eq!(gate.open(&command(""), 9, |_| Some(&no_field)), Opening::Fail(why.to_owned()));
         let empty = json!([]);
         assert_eq!(gate.open(&command(""), 9, |_| Some(&empty)), Opening::Each(vec![]));
+    }
+
+    #[test]
+    fn as_many_tasks_start_as_it_opens() {
+        let result = json!({"ok": true, "list": [1, 2, 3]});
+        let starts = |gate: Gate| gate.starts(|_| Some(&result));
+        let test = |is| Some(Test { of: from("/ok"), is: Comparison::Eq(json!(is)) });
+        let items = |pointer| Some(Items(from(pointer)));
+        assert_eq!(starts(NONE), 1);
+        assert_eq!(starts(Gate { test: test(true), items: items("/list"), ..NONE }), 3);
+        assert_eq!(starts(Gate { test: test(false), items: items("/list"), ..NONE }), 0);
+        assert_eq!(starts(Gate { items: items("/ok"), ..NONE }), 0);
+        assert_eq!(starts(Gate { items: items("/no"), ..NONE }), 0);
+        let wait = Some(Wait { until: WaitFor::Approval, expires: None });
+        assert_eq!(starts(Gate { wait, ..NONE }), 0);
     }
 
     #[test]

@@ -154,6 +154,21 @@ async fn nodes_wait_for_room_and_a_fire_without_it_says_so() -> anyhow::Result<(
     let one_runs = async || stands(&customer, "all").await.is_ok_and(|[_, held, _]| held == MOST);
     poll::until("one node to have its room", LONG, one_runs).await?;
     let path = format!("/v1/workflow-runs/{id}");
+    let (_, graph) = customer.call("GET", &format!("{path}/graph"), None, None).await?;
+    let nodes: Vec<_> = graph["nodes"].as_array().context("nodes")?.iter().take(2).collect();
+    // One of the two has its room; the other says for how long it has none.
+    let waits = async || {
+        for node in &nodes {
+            let path = format!("/v1/tasks/{}/explain", node["task"].as_str()?);
+            let (_, told) = customer.call("GET", &path, None, None).await.ok()?;
+            if told["reasons"][0]["reason"] == "spend_cap" {
+                return Some(told["reasons"][0].clone());
+            }
+        }
+        None
+    };
+    let told = poll::until_some("a node to say that it waits for room", LONG, waits).await?;
+    assert_eq!((&told["cap"], &told["needed"]), (&json!("all"), &json!(MOST)), "{told}");
     let ended = async || {
         let (_, run) = customer.call("GET", &path, None, None).await.ok()?;
         (run["state"] != "running").then_some(run)

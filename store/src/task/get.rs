@@ -36,7 +36,13 @@ pub(super) async fn get_in(
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
                 null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
-                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!"
+                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!",
+                (t.reservation ->> 'amount')::bigint as reserved, t.spent, t.reservation ->> 'book' as reserved_book,
+                -- Not read where nothing is reserved.
+                case when t.reservation is not null then (select k.document ->> 'currency' from price_book k
+                    where k.name = t.reservation ->> 'book') end as reserved_currency,
+                case when t.reservation is not null then (select array_agg(p.name order by p.name) from spend_cap p
+                    where p.tenant_id = $1 and t.reservation -> 'caps' ? p.id::text) end as reserved_caps
             from task t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             left join lateral (select x.executor_id from executor_session x where x.id = coalesce((t.called).session, t.session_id) limit 1) e on true
@@ -55,7 +61,9 @@ pub(super) async fn get_in(
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
                 t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of, s.depends_on, s.run_id, s.node,
-                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!"
+                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!", s.version as "version!",
+                null::bigint as reserved, null::bigint as spent, null::text as reserved_book, null::text as reserved_currency,
+                null::text[] as reserved_caps
             from task_history t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             where t.tenant_id = $1 and t.id = $2 limit 1"#,

@@ -5,7 +5,10 @@ use crate::task::spec;
 use crate::task::submit::{Created, NewTask};
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::dependency::Dependencies;
-use domain::id::{ExecutorId, PoolName, ScheduleId, TaskId, TenantId, WorkflowRunId};
+use domain::id::{
+    ExecutorId, PoolName, PriceBookName, ScheduleId, SpendCapName, TaskId, TenantId, WorkflowRunId,
+};
+use domain::price::{Currency, Micros};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, Labels, RetryPolicy, Run, State};
 use domain::time::Timestamp;
@@ -91,6 +94,23 @@ pub struct TaskRecord {
     pub due_at: Timestamp,
     /// Counts the changes of its owner, from 1.
     pub version: i64,
+    /// What it reserves of spend caps; `None`: it was accepted without caps, has ended, or is one of a list.
+    pub reservation: Option<TaskReservation>,
+}
+
+/// What a task reserves of the spend caps of its tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskReservation {
+    /// The most that it can cost, with what it has cost.
+    pub amount: Micros,
+    /// What its attempts have cost that have ended.
+    pub spent: Micros,
+    /// Of the amounts; `None`: its tenant's plan had no prices.
+    pub currency: Option<Currency>,
+    /// Whose prices it has.
+    pub book: Option<PriceBookName>,
+    /// The caps that it is of, by name, without those that are deleted.
+    pub caps: Vec<SpendCapName>,
 }
 
 impl TaskRecord {
@@ -136,6 +156,7 @@ impl TaskRecord {
             schedule_name: task.schedule.as_ref().map(|fired| fired.name.clone()),
             due_at: task.schedule.as_ref().map_or(created.run_at, |fired| fired.due_at),
             version: 1,
+            reservation: None,
         }
     }
 }
@@ -194,12 +215,53 @@ pub(super) struct TaskRow {
     pub schedule_name: Option<String>,
     pub due_at: Timestamp,
     pub version: i64,
+    /// Of its reservation; `None` where it has none, and in lists.
+    #[sqlx(default)]
+    pub reserved: Option<i64>,
+    #[sqlx(default)]
+    pub spent: Option<i64>,
+    #[sqlx(default)]
+    pub reserved_book: Option<String>,
+    #[sqlx(default)]
+    pub reserved_currency: Option<String>,
+    #[sqlx(default)]
+    pub reserved_caps: Option<Vec<String>>,
+}
+
+impl TaskRow {
+    /// Takes the columns of the reservation out of the row.
+    fn reservation(&mut self) -> Result<Option<TaskReservation>, StoreError> {
+        let Some(amount) = self.reserved else { return Ok(None) };
+        let row = TaskId(self.id);
+        let malformed = |what: &'static str, value: &str| StoreError::Malformed {
+            what,
+            row: row.to_string(),
+            value: value.to_owned(),
+        };
+        let currency = |text: String| text.parse().map_err(|_| malformed("currency", &text));
+        let book = |text: String| text.parse().map_err(|_| malformed("price book", &text));
+        let cap = |text: String| text.parse().map_err(|_| malformed("spend cap", &text));
+        Ok(Some(TaskReservation {
+            amount: Micros(amount),
+            spent: Micros(self.spent.unwrap_or(0)),
+            currency: self.reserved_currency.take().map(currency).transpose()?,
+            book: self.reserved_book.take().map(book).transpose()?,
+            caps: self
+                .reserved_caps
+                .take()
+                .into_iter()
+                .flatten()
+                .map(cap)
+                .collect::<Result<_, _>>()?,
+        }))
+    }
 }
 
 impl TryFrom<TaskRow> for TaskRecord {
     type Error = StoreError;
 
-    fn try_from(row: TaskRow) -> Result<Self, StoreError> {
+    fn try_from(mut row: TaskRow) -> Result<Self, StoreError> {
+        let reservation = row.reservation()?;
         let malformed = |what: &'static str, value: &str| StoreError::Malformed {
             what,
             row: TaskId(row.id).to_string(),
@@ -250,6 +312,7 @@ impl TryFrom<TaskRow> for TaskRecord {
             schedule_name: row.schedule_name,
             due_at: row.due_at,
             version: row.version,
+            reservation,
         })
     }
 }

@@ -85,6 +85,19 @@ pub(crate) async fn reserve(
     Ok(refused)
 }
 
+/// What a task would reserve that has nothing reserved. `None`: its tenant has no caps.
+pub(crate) async fn would_reserve(
+    tx: &mut PgConnection,
+    key: (TenantId, TaskId),
+) -> Result<Option<Reservation>, StoreError> {
+    let accepting = Accepting::read(&mut *tx, [key.0].into_iter()).await?;
+    if !accepting.has(key.0) {
+        return Ok(None);
+    }
+    let one = read(tx, &[key]).await?.pop().filter(|one| one.before.is_none());
+    Ok(one.and_then(|one| one.reservation(&accepting)))
+}
+
 /// Reserves again for a task with a reservation that has changed, in the transaction of the change. `Some`: a cap has no room for it; undo
 /// the change.
 pub(crate) async fn reserve_again(

@@ -41,10 +41,15 @@ pub async fn explain(call: &Call) -> Result<Explanation, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
     let facts = store::task::explain(&call.state.api, &call.scope(), id).await?;
-    let facts = facts.ok_or_else(Problem::not_found)?;
+    let mut facts = facts.ok_or_else(Problem::not_found)?;
     let from = call.ended_from(runtime::clock::wall());
     if from.is_some_and(|from| facts.ended_at().is_some_and(|at| at < from)) {
         return Err(Problem::not_found());
+    }
+    if facts.is_overdue()
+        && let Some(lack) = store::workflow::gate::lack(&call.state.api, &call.scope(), id).await?
+    {
+        facts.own = Some(Reason::SpendCap(lack));
     }
     let mut explanation = domain::explain::explain(facts);
     if matches!(explanation.reasons.first(), Some(Reason::Parents(_)))

@@ -227,6 +227,7 @@ impl FirstAnswer {
             reason: None,
             exit_code: None,
             executor: None,
+            reservation: None,
             ..task
         }
     }

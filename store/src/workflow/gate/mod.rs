@@ -5,9 +5,11 @@
 
 mod expand;
 mod gather;
+mod lack;
 mod moves;
 mod open;
 mod read;
 mod wait;
 
+pub use lack::lack;
 pub use open::{OpenedGates, open_gates};

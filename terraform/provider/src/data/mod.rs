@@ -13,6 +13,7 @@ use crate::provider::DataSource;
 pub fn all() -> Vec<Box<dyn DataSource>> {
     vec![
         Box::new(object::of(crate::resources::plan::Plan)),
+        Box::new(object::of(crate::resources::price_book::PriceBook)),
         Box::new(object::of(crate::resources::pool::Pool)),
         Box::new(object::of(crate::resources::tenant::Tenant)),
         Box::new(limits::Limits),

@@ -36,12 +36,12 @@ pub fn settings() -> Vec<Attribute> {
         ),
         key(
             "operator_key",
-            "Key of an operator, for plans, price books, pools, tenants, operator keys, and keys and users of a \
-             named tenant. Default: `BERTH_OPERATOR_KEY`.",
+            "Key of an operator, for plans, price books, pools, tenants and how they are billed, operator keys, \
+             and keys and users of a named tenant. Default: `BERTH_OPERATOR_KEY`.",
         ),
         key(
             "api_key",
-            "Key of a tenant, for schedules, workflows, concurrency limits, and its \
+            "Key of a tenant, for schedules, workflows, concurrency limits, spend caps, and its \
              own keys and users. Default: `BERTH_API_KEY`.",
         ),
     ]

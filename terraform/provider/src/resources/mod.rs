@@ -6,9 +6,11 @@ pub mod keys;
 mod operator_key;
 pub mod plan;
 pub mod pool;
-mod price_book;
+pub mod price_book;
 mod schedule;
+mod spend_cap;
 pub mod tenant;
+mod tenant_billing;
 pub mod timing;
 mod user;
 mod workflow;
@@ -27,12 +29,14 @@ pub fn all() -> Vec<Box<dyn Resource>> {
         Box::new(price_book::PriceBook),
         Box::new(pool::Pool),
         Box::new(tenant::Tenant),
+        Box::new(tenant_billing::TenantBilling),
         Box::new(api_key::ApiKey),
         Box::new(operator_key::OperatorKey),
         Box::new(user::User),
         Box::new(schedule::Schedule),
         Box::new(workflow::Workflow),
         Box::new(concurrency_limit::ConcurrencyLimit),
+        Box::new(spend_cap::SpendCap),
     ]
 }
 

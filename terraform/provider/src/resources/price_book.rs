@@ -21,7 +21,8 @@ pub fn name(text: &str) -> Result<String, String> {
     text.parse::<PriceBookName>().map(|name| name.to_string()).map_err(|error| error.to_string())
 }
 
-fn currency(text: &str) -> Result<String, String> {
+/// A code of ISO 4217.
+pub fn currency(text: &str) -> Result<String, String> {
     text.parse::<Currency>().map(|code| code.to_string()).map_err(|error| error.to_string())
 }
 

@@ -24,7 +24,8 @@ pub fn of_tenant() -> Attribute {
     .replaces()
 }
 
-fn id(text: &str) -> Result<String, String> {
+/// The id of a tenant, as it is written.
+pub fn id(text: &str) -> Result<String, String> {
     text.parse::<TenantId>()
         .map(|id| id.to_string())
         .map_err(|_| "must be the id of a tenant: tenant_ and 32 hex digits".to_owned())

@@ -13,7 +13,7 @@ fn names() -> Vec<String> {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert!(names.len() >= 19, "{names:?}");
+    assert!(names.len() >= 22, "{names:?}");
     names
 }
 
@@ -50,6 +50,8 @@ fn nothing_is_left(server: &Server) {
     assert_eq!(names, ["default", "free"], "plans are left");
     let books = server.operator().get("v1/admin/price-books").unwrap();
     assert_eq!(books["data"], serde_json::json!([]), "price books are left");
+    let caps = server.tenant().get("v1/spend-caps").unwrap();
+    assert_eq!(caps["data"], serde_json::json!([]), "spend caps are left");
 }
 
 /// Into an empty state: the plan is empty, but for what only Terraform knows.

@@ -19,6 +19,7 @@ mod random;
 mod secrets;
 mod semantics;
 mod server;
+mod spend;
 mod terraform;
 
 use server::Server;
@@ -56,6 +57,11 @@ const TESTS: &[Test] = &[
         prices::a_plan_is_billed_as_configured_and_its_price_book_stays,
     ),
     ("prices_in_effect_are_refused_by_the_plan", prices::prices_in_effect_are_refused_by_the_plan),
+    ("all_but_the_amount_of_a_cap_replaces_it", spend::all_but_the_amount_of_a_cap_replaces_it),
+    (
+        "how_a_tenant_is_billed_is_set_and_set_back",
+        spend::how_a_tenant_is_billed_is_set_and_set_back,
+    ),
     ("random_configurations_live", random::random_configurations_live),
     ("an_apply_that_was_cut_off_converges", cut_off::an_apply_that_was_cut_off_converges),
     (

@@ -72,6 +72,7 @@ fn drifts(server: &Server, folder: &Folder, dice: &mut Dice) {
             let body = serde_json::json!({"running": running});
             server.tenant().put(&format!("v1/concurrency-limits/{path}"), &body);
         }
+        "berth_spend_cap" => server.tenant().delete(&format!("v1/spend-caps/{path}")),
         "berth_plan" => server.operator().delete(&format!("v1/admin/plans/{path}")),
         "berth_price_book" => server.operator().delete(&format!("v1/admin/price-books/{path}")),
         "berth_pool" => server.operator().delete(&format!("v1/admin/pools/{path}")),
@@ -84,12 +85,13 @@ fn drifts(server: &Server, folder: &Folder, dice: &mut Dice) {
 fn configuration(dice: &mut Dice) -> String {
     let mut text = String::new();
     for index in 0..=dice.below(4) {
-        let resource = match dice.below(7) {
+        let resource = match dice.below(8) {
             0 => plan(dice, index),
             1 => pool(dice, index),
             2 => workflow(dice, index),
             3 => limit(dice, index),
             4 => price_book(dice, index),
+            5 => spend_cap(dice, index),
             _ => schedule(dice, index),
         };
         text.push_str(&resource);
@@ -194,6 +196,22 @@ fn limit(dice: &mut Dice, index: u64) -> String {
     let running = dice.one(&["0", "1", "999999"]);
     format!(
         "resource \"berth_concurrency_limit\" \"r{index}\" {{\n  key = \"{key} {index}\"\n  running = {running}\n}}\n"
+    )
+}
+
+fn spend_cap(dice: &mut Dice, index: u64) -> String {
+    let amount = dice.one(&["0", "1e15", "250000000"]);
+    let period = dice.one(&["day", "month"]);
+    let scope = dice.one(&[
+        "",
+        "zone = \"America/New_York\"",
+        "label = { key = \"team\", value = \"\" }",
+        "label = { key = \"with space\", value = \"ünï/?#\" }",
+        "schedule = \"of no schedule\"",
+    ]);
+    format!(
+        "resource \"berth_spend_cap\" \"r{index}\" {{\n  name = \"random-{index}\"\n  amount = {amount}\n  currency = \"EUR\"\n  \
+         period = \"{period}\"\n  {scope}\n}}\n"
     )
 }
 

@@ -29,6 +29,12 @@ pub fn drift_is_seen_and_repaired(server: &Server) {
           currency = "EUR"
           prices   = [{ effective_from = "2037-01-01T00:00:00Z", tiers = { basic = { port = 7 } } }]
         }
+        resource "berth_spend_cap" "a" {
+          name     = "drift"
+          amount   = 1000
+          currency = "EUR"
+          period   = "month"
+        }
         "#,
     );
     folder.apply();
@@ -49,10 +55,19 @@ pub fn drift_is_seen_and_repaired(server: &Server) {
     let prices =
         json!({"effective_from": "2037-01-01T00:00:00Z", "tiers": {"premium": {"port": 7}}});
     operator.put("v1/admin/price-books/drift", &json!({"currency": "EUR", "prices": [prices]}));
+    tenant
+        .put("v1/spend-caps/drift", &json!({"amount": 1001, "currency": "EUR", "period": "month"}));
     let changes = folder.changes();
-    for name in
-        ["timing", "overlap", "definition", "running", "command_network", "max_executor", "prices"]
-    {
+    for name in [
+        "timing",
+        "overlap",
+        "definition",
+        "running",
+        "command_network",
+        "max_executor",
+        "prices",
+        "amount",
+    ] {
         assert!(changes.contains(name), "a change of {name} is not seen: {changes:?}");
     }
     folder.apply();
@@ -64,10 +79,11 @@ pub fn drift_is_seen_and_repaired(server: &Server) {
     tenant.delete("v1/schedules/drift");
     tenant.delete("v1/workflows/drift");
     tenant.delete("v1/concurrency-limits/drift");
+    tenant.delete("v1/spend-caps/drift");
     operator.delete("v1/admin/plans/drift");
     operator.delete("v1/admin/price-books/drift");
     let said = folder.plan();
-    assert!(said.says("Plan: 5 to add, 0 to change, 0 to destroy"), "{}", said.text);
+    assert!(said.says("Plan: 6 to add, 0 to change, 0 to destroy"), "{}", said.text);
     folder.apply();
     folder.is_done();
     folder.destroy();
@@ -230,6 +246,16 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
             "resource \"berth_price_book\" \"a\" {{\n  name = \"refused\"\n  currency = \"{currency}\"\n  prices = {prices}\n}}\n"
         )
     };
+    let cap = |fields: &str| {
+        format!(
+            "resource \"berth_spend_cap\" \"a\" {{\n  name = \"refused\"\n  currency = \"EUR\"\n  period = \"day\"\n  {fields}\n}}\n"
+        )
+    };
+    let billing = |fields: &str| {
+        format!(
+            "resource \"berth_tenant_billing\" \"a\" {{\n  tenant = \"tenant_0190a6f3c1d27a3e8b1f0c2d4e5f6071\"\n  {fields}\n}}\n"
+        )
+    };
     let first = "{ effective_from = \"2037-01-01T00:00:00Z\" }";
     let noop = "run = { noop = {} }";
     for (configuration, words) in [
@@ -251,6 +277,15 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
             book("EUR", &format!("[merge({first}, {{ tiers = {{ huge = {{}} }} }})]")),
             "/prices/0/tiers/huge: must be one of basic, regular, premium",
         ),
+        (cap("amount = 0.5"), "/amount: must be a whole number"),
+        (cap("amount = 1\n  zone = \"Berlin\""), "/zone: must be the name of a time zone"),
+        (
+            cap("amount = 1\n  schedule = \"a\"\n  label = { key = \"a\", value = \"b\" }"),
+            "/schedule: must not be together with `label`",
+        ),
+        (cap("amount = 1\n  label = { key = \"\", value = \"b\" }"), "/label/key: must have"),
+        (billing("zone = \"Berlin\""), "is no time zone"),
+        (billing("customer = \"\""), "must be 1 to 255 visible characters"),
         (
             "resource \"berth_workflow\" \"a\" {\n  name = \"refused\"\n  definition = jsonencode({ nodes = { a = { after = [\"b\"] } } })\n}\n"
                 .to_owned(),

@@ -213,6 +213,7 @@ pub fn import_id(kind: &str, attributes: &Json) -> String {
         "berth_api_key" => in_tenant("id"),
         "berth_user" => in_tenant("email"),
         "berth_concurrency_limit" => of("key"),
+        "berth_tenant_billing" => of("tenant"),
         _ => of("name"),
     }
 }
