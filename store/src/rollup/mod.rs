@@ -8,6 +8,7 @@
 //! `txid` the transaction before which it was written; -1 stands for all.
 
 mod read;
+mod unpriced;
 mod write;
 
 use crate::StoreError;
@@ -32,6 +33,8 @@ const ALL_DAYS: i64 = -1;
 pub struct Counted {
     /// Attempts.
     pub attempts: usize,
+    /// Charged ones that no prices held for, while there are price books; 0 of days before the first count.
+    pub unpriced: u64,
     /// The day that was counted, where it was one of before the first count.
     pub day: Option<NaiveDate>,
 }
@@ -72,10 +75,11 @@ pub async fn count(db: &SchedulerDb) -> Result<Counted, StoreError> {
         }
     };
     let read = read::rollup(db, &mut tx, span).await?;
+    let unpriced = if day.is_none() { unpriced::attempts(&mut tx, &read.rows).await? } else { 0 };
     write::write(&mut tx, read.rows).await?;
     store(&mut tx, next, day.is_none().then_some(now.next)).await?;
     named("commit", tx.commit()).await?;
-    Ok(Counted { attempts: read.attempts, day })
+    Ok(Counted { attempts: read.attempts, unpriced, day })
 }
 
 /// Moves the row. Its time is that until which all is counted: when the transaction `seen` was the next one to begin, and all before it
