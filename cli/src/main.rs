@@ -12,6 +12,7 @@ mod manual;
 mod openapi;
 mod output;
 mod probe;
+mod rebuild_usage;
 mod sim;
 mod threads;
 
@@ -78,7 +79,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
         Command::Probe(which) => Box::pin(probe::run(&which)).await,
-        Command::Doctor(settings) => Box::pin(doctor::run(&settings, format)).await,
+        Command::Doctor(what) => Box::pin(doctor::run(&what, format)).await,
         Command::Admin(what) => Box::pin(operate(what, &connection, format)).await,
         Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,

@@ -57,6 +57,7 @@ pub mod tenant;
 pub mod turn;
 pub mod usage;
 pub mod usage_event;
+pub mod usage_rebuild;
 pub mod user;
 mod watch;
 pub mod workflow;

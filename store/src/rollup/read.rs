@@ -26,6 +26,8 @@ pub(super) struct Span {
     pub(super) txid_from: Option<i64>,
     /// Excluded.
     pub(super) txid_until: i64,
+    /// `None`: of all.
+    pub(super) tenant: Option<TenantId>,
 }
 
 /// What was read.
@@ -88,11 +90,12 @@ pub(super) async fn rollup(
             left join lateral (select w.workflow from workflow_run w
                 where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
             where a.ended_at >= $1 and a.ended_at < $2 and ($3::bigint is null or a.txid >= $3)
-                and (a.txid < $4 or ($3::bigint is null and a.txid is null))"#,
+                and (a.txid < $4 or ($3::bigint is null and a.txid is null)) and ($5::uuid is null or a.tenant_id = $5)"#,
         span.ended_from,
         span.ended_until,
         span.txid_from,
-        span.txid_until
+        span.txid_until,
+        span.tenant.map(TenantId::uuid)
     );
     let counted = async {
         let mut chunks = query.fetch(tx).try_chunks(CHUNK);
