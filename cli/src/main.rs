@@ -286,6 +286,7 @@ async fn price_book(command: PriceBookCommand, connection: &Connection) -> Resul
         PriceBookCommand::List => admin::price_book_list(connection).await,
         PriceBookCommand::Get(which) => admin::price_book_get(&which, connection).await,
         PriceBookCommand::Put(book) => admin::price_book_put(&book, connection).await,
+        PriceBookCommand::DryRun(what) => admin::price_book_dry_run(&what, connection).await,
         PriceBookCommand::Delete(which) => admin::price_book_delete(&which, connection).await,
     }
 }

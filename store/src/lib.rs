@@ -36,6 +36,7 @@ pub mod partition;
 pub mod plan;
 pub mod pool;
 pub mod price_book;
+pub mod price_dry_run;
 mod price_history;
 pub mod quote;
 pub mod rate;
