@@ -25,6 +25,7 @@ mod page;
 mod plan;
 mod pool;
 mod price;
+mod price_dry_run;
 mod problem;
 mod quote;
 mod raw_json;
@@ -64,6 +65,7 @@ pub use page::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page, PageRequest};
 pub use plan::{DeletedPlan, Plan};
 pub use pool::{DeletedPool, MaxExecutor, Pool, PoolGrants, PoolPaused};
 pub use price::{DeletedPriceBook, PriceBook};
+pub use price_dry_run::{PriceDryRun, PriceDryRunTenant};
 pub use problem::{FieldError, Problem};
 pub use quote::{
     Quote, QuoteCap, QuoteCheaper, QuoteEstimate, QuoteLine, QuoteMonth, QuoteRejected, QuoteStart,

@@ -6,6 +6,7 @@
 use crate::admin::database;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table};
+use crate::rebuild_usage::{self, RebuildUsageArguments};
 use crate::role::OwnBus;
 use crate::settings_arguments::SettingsArguments;
 use bus::QueueReport;
@@ -23,8 +24,32 @@ const BROKER: Duration = Duration::from_secs(10);
 /// A check could not be run, and none failed. The code for settings, which are mostly the cause.
 const NOT_CHECKED: Exit = Exit::Usage;
 
+/// The checks, or what makes one right.
+#[derive(Debug, clap::Args)]
+pub struct DoctorArguments {
+    #[command(flatten)]
+    settings: SettingsArguments,
+    #[command(subcommand)]
+    command: Option<DoctorCommand>,
+}
+
+/// What makes right what a check found.
+#[derive(Debug, clap::Subcommand)]
+enum DoctorCommand {
+    /// Compute the roll-up of usage again from the attempts that are kept, and print what differed.
+    RebuildUsage(RebuildUsageArguments),
+}
+
+/// Runs all checks, or the command.
+pub async fn run(arguments: &DoctorArguments, format: Format) -> Result<(), Failure> {
+    match &arguments.command {
+        None => checks(&arguments.settings, format).await,
+        Some(DoctorCommand::RebuildUsage(what)) => rebuild_usage::run(what, format).await,
+    }
+}
+
 /// Runs all checks and prints the results. Fails when a check failed or could not be run.
-pub async fn run(settings: &SettingsArguments, format: Format) -> Result<(), Failure> {
+async fn checks(settings: &SettingsArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(settings.config.as_deref())?;
     let failed = |error: StoreError| {
         let failure = database::failure(&error);

@@ -12,6 +12,7 @@ mod manual;
 mod openapi;
 mod output;
 mod probe;
+mod rebuild_usage;
 mod sim;
 mod threads;
 
@@ -78,7 +79,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
         Command::Probe(which) => Box::pin(probe::run(&which)).await,
-        Command::Doctor(settings) => Box::pin(doctor::run(&settings, format)).await,
+        Command::Doctor(what) => Box::pin(doctor::run(&what, format)).await,
         Command::Admin(what) => Box::pin(operate(what, &connection, format)).await,
         Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
@@ -285,6 +286,7 @@ async fn price_book(command: PriceBookCommand, connection: &Connection) -> Resul
         PriceBookCommand::List => admin::price_book_list(connection).await,
         PriceBookCommand::Get(which) => admin::price_book_get(&which, connection).await,
         PriceBookCommand::Put(book) => admin::price_book_put(&book, connection).await,
+        PriceBookCommand::DryRun(what) => admin::price_book_dry_run(&what, connection).await,
         PriceBookCommand::Delete(which) => admin::price_book_delete(&which, connection).await,
     }
 }

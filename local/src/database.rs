@@ -16,6 +16,11 @@ pub fn failure(error: &StoreError) -> Failure {
     explained(error, "berth_admin")
 }
 
+/// What a failed statement of a command means that asks as the scheduler's role does, that of `database.scheduler_url`.
+pub fn scheduler_failure(error: &StoreError) -> Failure {
+    explained(error, "berth_scheduler")
+}
+
 /// What a failed migration means.
 pub fn migration_failure(error: &StoreError) -> Failure {
     explained(error, "the owner, as in database.url")

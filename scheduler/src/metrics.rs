@@ -28,6 +28,10 @@ pub(crate) static COUNTED_ATTEMPTS: LazyLock<Counter> = LazyLock::new(|| {
     )
     .with(&[])
 });
+pub(crate) static UNPRICED_ATTEMPTS: LazyLock<Counter> = LazyLock::new(|| {
+    let help = "Charged attempts added to the usage of their tenants that no prices held for, while there are price books";
+    metrics::counter("berth_usage_unpriced_attempts_total", help, &[]).with(&[])
+});
 pub(crate) static INVOICES: LazyLock<Counter> = LazyLock::new(|| {
     metrics::counter("berth_invoices_total", "Invoices made final when their months were over", &[])
         .with(&[])

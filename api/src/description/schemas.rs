@@ -118,6 +118,8 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::Costs>()
         .schema_from::<wire::TenantCosts>()
         .schema_from::<wire::TenantCost>()
+        .schema_from::<wire::PriceDryRun>()
+        .schema_from::<wire::PriceDryRunTenant>()
         .schema_from::<wire::Cost>()
         .schema_from::<wire::CostTotal>()
         .schema_from::<wire::CostOfMonth>()

@@ -156,7 +156,7 @@ async fn month(call: &Call, now: Timestamp) -> Result<Option<CostOfMonth>, Probl
     Ok(Some(CostOfMonth { starts_on, currency, so_far: bill(so_far), forecast }))
 }
 
-fn shown(bill: Bill) -> CostBill {
+pub(in crate::routes) fn shown(bill: Bill) -> CostBill {
     let Bill { charges, included, volume, minimum, total } = bill;
     CostBill {
         charges: charges.0,

@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 133] = routes! {
+pub static TABLE: [Endpoint; 134] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -234,6 +234,7 @@ pub static TABLE: [Endpoint; 133] = routes! {
     Get "/v1/admin/plans/{name}" "plan.get", Operator(Read), None, admin::plan::get => handle, DOC;
     Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;
     Delete "/v1/admin/plans/{name}" "plan.delete", Operator(Admin), Empty, admin::plan::delete => handle, DOC;
+    Post "/v1/admin/price-dry-runs" "price_book.dry_run", Operator(Read), Workflow, admin::price_book::dry_run => handle, DOC;
     Get "/v1/admin/price-books" "price_book.list", Operator(Read), None, admin::price_book::list => handle, DOC;
     Get "/v1/admin/price-books/{name}" "price_book.get", Operator(Read), None, admin::price_book::get => handle, DOC;
     Put "/v1/admin/price-books/{name}" "price_book.put", Operator(Admin), Workflow, admin::price_book::put => handle, DOC;

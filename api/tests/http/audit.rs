@@ -112,7 +112,8 @@ fn declared(of_operators: bool) -> Vec<&'static str> {
 fn every_route_that_changes_something_says_as_what_it_is_audited() {
     for endpoint in &TABLE {
         let of_tasks = OF_TASKS.contains(&endpoint.name);
-        let asks = ["schedule.preview_timing", "usage.quote"].contains(&endpoint.name);
+        let asks = ["schedule.preview_timing", "usage.quote", "price_book.dry_run"]
+            .contains(&endpoint.name);
         let reads = endpoint.verb == Verb::Get || asks;
         if reads || of_tasks || !endpoint.path.starts_with("/v1/") {
             continue;

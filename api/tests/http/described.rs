@@ -296,7 +296,7 @@ fn body(endpoint: &Endpoint) -> String {
         "tenant_user.create" => json!({"email": "bob@example.com", "role": "owner"}),
         "pool.pause" => json!({"reason": "for a test"}),
         "plan.put" => serde_json::from_str(PLAN).unwrap(),
-        "price_book.put" => serde_json::from_str(PRICE_BOOK).unwrap(),
+        "price_book.put" | "price_book.dry_run" => serde_json::from_str(PRICE_BOOK).unwrap(),
         "tenant.put_billing" => {
             json!({"zone": "Europe/Berlin", "customer": "cus_1", "address": "A\nB"})
         }

@@ -39,6 +39,7 @@ mod operators;
 mod outage;
 mod pooler;
 mod pools;
+mod price_dry_run;
 mod quotas;
 mod quotes;
 mod reads;

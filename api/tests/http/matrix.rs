@@ -280,7 +280,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "tenant_user.create" => r#"{"email":"a@b","role":"owner"}"#,
         "pool.pause" => r#"{"reason":"r"}"#,
         "plan.put" => PLAN,
-        "price_book.put" => PRICE_BOOK,
+        "price_book.put" | "price_book.dry_run" => PRICE_BOOK,
         "tenant_credit.create" => r#"{"key":"k","currency":"EUR","amount":-1,"reason":"r"}"#,
         "tenant.put_billing" => r#"{"zone":"Europe/Berlin"}"#,
         "pool.set" => r#"{"command_network":true}"#,

@@ -24,6 +24,7 @@ mod plan_billing;
 mod plan_limits;
 mod pool;
 mod price_book;
+mod price_dry_run;
 mod resume_after_restore;
 mod tenant_create;
 mod tenant_put;
@@ -67,6 +68,7 @@ pub use price_book::{
     PriceBookArguments, PriceBookPutArguments, delete as price_book_delete, get as price_book_get,
     list as price_book_list, put as price_book_put,
 };
+pub use price_dry_run::{PriceBookDryRunArguments, run as price_book_dry_run};
 pub use resume_after_restore::{ResumeAfterRestoreArguments, run as resume_after_restore};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
 pub use tenant_put::{TenantPutArguments, run as tenant_put};

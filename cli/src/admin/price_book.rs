@@ -62,19 +62,25 @@ pub async fn put(
     connection: &Connection,
 ) -> Result<(), Failure> {
     let PriceBookPutArguments { name, file, if_version } = arguments;
-    let text = crate::customer::json_file(file)?;
-    let book = serde_json::from_str::<domain::price::PriceBook>(text.as_str())
-        .map_err(|error| Failure::usage(format!("{file} is no price book: {error}")))?;
-    let wrong: Vec<_> =
-        book.problems().iter().map(|(pointer, wanted)| format!("{pointer} {wanted}")).collect();
-    if !wrong.is_empty() {
-        return Err(Failure::usage(format!("{file}: {}", wrong.join("; "))));
-    }
+    let book = book_in(file)?;
     let stored = connection.client.put_price_book(name, &book, *if_version).await;
     let stored = stored.map_err(|error| operator_failure(&error))?;
     match connection.format {
         Format::Json => output::document(stored.json()),
         Format::Table => output::text(&table(std::slice::from_ref(&*stored), clock::wall())),
+    }
+}
+
+/// The price book in a file, with nothing wrong with it.
+pub(super) fn book_in(file: &str) -> Result<domain::price::PriceBook, Failure> {
+    let text = crate::customer::json_file(file)?;
+    let book = serde_json::from_str::<domain::price::PriceBook>(text.as_str())
+        .map_err(|error| Failure::usage(format!("{file} is no price book: {error}")))?;
+    let wrong: Vec<_> =
+        book.problems().iter().map(|(pointer, wanted)| format!("{pointer} {wanted}")).collect();
+    match wrong.is_empty() {
+        true => Ok(book),
+        false => Err(Failure::usage(format!("{file}: {}", wrong.join("; ")))),
     }
 }
 

@@ -5,10 +5,10 @@ use crate::admin::{
     InvoiceMoveArguments, KeyCreateArguments, KeyListArguments, KeyRevokeArguments,
     KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
     OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolArguments,
-    PoolPauseArguments, PoolSetArguments, PriceBookArguments, PriceBookPutArguments,
-    ResumeAfterRestoreArguments, TenantArguments, TenantCreateArguments, TenantDeleteArguments,
-    TenantListArguments, TenantPutArguments, TenantSetPlanArguments, UserCreateArguments,
-    UserListArguments, UserPutArguments, UserRemoveArguments,
+    PoolPauseArguments, PoolSetArguments, PriceBookArguments, PriceBookDryRunArguments,
+    PriceBookPutArguments, ResumeAfterRestoreArguments, TenantArguments, TenantCreateArguments,
+    TenantDeleteArguments, TenantListArguments, TenantPutArguments, TenantSetPlanArguments,
+    UserCreateArguments, UserListArguments, UserPutArguments, UserRemoveArguments,
 };
 use crate::customer::secret;
 use clap::Subcommand;
@@ -165,6 +165,8 @@ pub enum PriceBookCommand {
     Get(PriceBookArguments),
     /// Create or change a price book.
     Put(PriceBookPutArguments),
+    /// Show what a past month would have cost by other prices; nothing is stored.
+    DryRun(PriceBookDryRunArguments),
     /// Delete a price book that no plan has named.
     #[command(after_help = "Example:\n  berth admin price-book delete eur")]
     Delete(PriceBookArguments),

@@ -16,6 +16,7 @@ use crate::customer::{
     RunNowArguments, SignInArguments, SignUpArguments, SignalArguments, SubmitArguments,
     UsageArguments, WatchArguments,
 };
+use crate::doctor::DoctorArguments;
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
 use crate::probe::ProbeArguments;
@@ -44,7 +45,7 @@ Exit codes:
   5  the server or the database is unreachable or overloaded
   6  the awaited task or workflow run was cancelled, expired or skipped
   7  the audit log was changed, or rows of it are missing
-  8  `berth apply --dry-run` found changes
+  8  `--dry-run` of `berth apply` or `berth doctor rebuild-usage` found changes
 
 Examples:
   berth up
@@ -106,9 +107,10 @@ pub enum Command {
     Probe(ProbeArguments),
     /// Check the invariants in the database and the broker, and print what to do about each failure.
     #[command(
-        after_help = "Read-only and safe under load. Exit code 0: healthy; 1: a check failed; 2: a check could not run.\n\nExample:\n  berth doctor --config /etc/berth.toml --output json"
+        args_conflicts_with_subcommands = true,
+        after_help = "Without a command: read-only and safe under load. Exit code 0: healthy; 1: a check failed; 2: a check could not run.\n\nExamples:\n  berth doctor --config /etc/berth.toml --output json\n  berth doctor rebuild-usage --dry-run"
     )]
-    Doctor(SettingsArguments),
+    Doctor(DoctorArguments),
     /// Operator commands, with an operator key.
     #[command(
         after_help = "Examples:\n  berth admin tenant create acme\n  berth admin key create --tenant acme --name ci --scope submit\n\nThe server is that of --server, BERTH_SERVER or the profile."

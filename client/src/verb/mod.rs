@@ -33,6 +33,6 @@ mod wait;
 mod workflow_runs;
 mod workflows;
 
-pub use admin::{TenantCostsQuery, UsageEvents};
+pub use admin::{PriceDryRunQuery, TenantCostsQuery, UsageEvents};
 pub use follow::Follow;
 pub use usage::CostsQuery;

@@ -5,6 +5,7 @@
 //! last micro-unit, in whichever order and by whomever they are added.
 
 mod book;
+mod comparison;
 mod cost;
 mod history;
 mod month;
@@ -18,6 +19,7 @@ pub use book::{
     Currency, Discounts, Each, MONTH_DAYS, MOST_BANDS, MOST_PRICES, MOST_RATE, MOST_STEPS,
     ParseCurrencyError, PriceBook, Prices, Rates, ToleranceBand, VolumeStep,
 };
+pub use comparison::{ComparedAttempt, CostBefore, PriceComparison};
 pub use cost::{CostParts, Use};
 pub use history::{BookPrices, PriceHistory};
 pub use month::{Bill, Billing, Counted, Included, Month};

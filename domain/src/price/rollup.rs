@@ -273,6 +273,11 @@ impl Rollup {
         self.rows
     }
 
+    /// The rows so far, in the order of their keys.
+    pub fn so_far(&self) -> impl Iterator<Item = (&RollupKey, &Amounts)> {
+        self.rows.iter()
+    }
+
     /// Whether nothing was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {

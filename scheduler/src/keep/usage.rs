@@ -1,6 +1,6 @@
 //! Adds up what was used, and prices it.
 
-use crate::metrics::{COUNTED_ATTEMPTS, EVENT_LAG};
+use crate::metrics::{COUNTED_ATTEMPTS, EVENT_LAG, UNPRICED_ATTEMPTS};
 use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
 use store::StoreError;
@@ -21,6 +21,7 @@ pub(crate) async fn usage_tick(db: &SchedulerDb) -> Result<TickOutcome, StoreErr
     if attempts > 0 {
         COMMITTED.hit().await?;
         COUNTED_ATTEMPTS.inc_by(attempts);
+        UNPRICED_ATTEMPTS.inc_by(counted.unpriced);
     }
     if let Some(lag) = rollup::lag(db).await? {
         EVENT_LAG.with(&["usage"]).set(lag.as_secs_f64());

@@ -153,8 +153,10 @@ impl Check {
             Self::AttemptsMissing
             | Self::AttemptWithoutTask
             | Self::UsageWrong
-            | Self::UsageCountedWrong
             | Self::SpendCapWrong => "bills made of these rows are wrong: keep them, and report it",
+            Self::UsageCountedWrong => {
+                "report it, with what `berth doctor rebuild-usage --dry-run` prints; without --dry-run that corrects it"
+            }
             Self::TaskEndedTwice => "keep both rows, and report it",
             Self::ScheduleOverdue => {
                 "does a scheduler own its shard (berth_schedule_shards)? What was missed is fired as its misfire policy says"

@@ -8,17 +8,21 @@
 //! `txid` the transaction before which it was written; -1 stands for all.
 
 mod read;
+mod unpriced;
 mod write;
 
 use crate::StoreError;
 use crate::connect::{ApiDb, SchedulerDb};
 use crate::event::Cursor;
-use crate::statement::named;
+use crate::statement::{named, patient};
 use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta};
+use domain::id::TenantId;
+use domain::price::Rollup;
 use domain::time::Timestamp;
 use read::Span;
 use sqlx::PgConnection;
 use std::time::Duration;
+pub(crate) use write::{StoredValues, add_all, bounded, label_of};
 
 /// Its row in `event_cursor`.
 const CONSUMER: &str = "usage";
@@ -32,6 +36,8 @@ const ALL_DAYS: i64 = -1;
 pub struct Counted {
     /// Attempts.
     pub attempts: usize,
+    /// Charged ones that no prices held for, while there are price books; 0 of days before the first count.
+    pub unpriced: u64,
     /// The day that was counted, where it was one of before the first count.
     pub day: Option<NaiveDate>,
 }
@@ -54,7 +60,13 @@ pub async fn count(db: &SchedulerDb) -> Result<Counted, StoreError> {
             let (txid_from, txid_until) = (Some(txid), next.txid);
             (
                 None,
-                Span { ended_from, ended_until: Timestamp::MAX_UTC, txid_from, txid_until },
+                Span {
+                    ended_from,
+                    ended_until: Timestamp::MAX_UTC,
+                    txid_from,
+                    txid_until,
+                    tenant: None,
+                },
                 next,
             )
         }
@@ -67,15 +79,54 @@ pub async fn count(db: &SchedulerDb) -> Result<Counted, StoreError> {
             // With what there may be of days before the first.
             let ended_from = if fresh { Timestamp::UNIX_EPOCH } else { start_of(day) };
             let ended_until = start_of(day + 1);
-            let span = Span { ended_from, ended_until, txid_from: None, txid_until: before };
+            let (txid_from, txid_until, tenant) = (None, before, None);
+            let span = Span { ended_from, ended_until, txid_from, txid_until, tenant };
             (Some(date_of(day)), span, Cursor { txid: before, seq })
         }
     };
     let read = read::rollup(db, &mut tx, span).await?;
+    let unpriced = if day.is_none() { unpriced::attempts(&mut tx, &read.rows).await? } else { 0 };
     write::write(&mut tx, read.rows).await?;
     store(&mut tx, next, day.is_none().then_some(now.next)).await?;
     named("commit", tx.commit()).await?;
-    Ok(Counted { attempts: read.attempts, day })
+    Ok(Counted { attempts: read.attempts, unpriced, day })
+}
+
+/// How many attempts ended on a day (UTC), and their sums: all that were written before a [`place`] of the count, or
+/// those from another on.
+pub(crate) async fn of_day(
+    db: &SchedulerDb,
+    tx: &mut PgConnection,
+    day: NaiveDate,
+    (txid_from, txid_until): (Option<i64>, i64),
+    tenant: Option<TenantId>,
+) -> Result<(usize, Rollup), StoreError> {
+    let day = number_of(day);
+    let (ended_from, ended_until) = (start_of(day), start_of(day + 1));
+    let span = Span { ended_from, ended_until, txid_from, txid_until, tenant };
+    let read = read::rollup(db, tx, span).await?;
+    Ok((read.attempts, read.rows))
+}
+
+/// Where the count is: attempts of transactions before this are counted; `None` while those of before the first count are not. With
+/// `lock`, nobody counts until the transaction ends, and who does now is waited for.
+pub(crate) async fn place(tx: &mut PgConnection, lock: bool) -> Result<Option<i64>, StoreError> {
+    let place = if lock {
+        let query = sqlx::query_scalar!(
+            "select txid from event_cursor where consumer = $1 and seq = $2 for update",
+            CONSUMER,
+            ALL_DAYS
+        );
+        patient("rollup.lock", query.fetch_optional(tx)).await?
+    } else {
+        let query = sqlx::query_scalar!(
+            "select txid from event_cursor where consumer = $1 and seq = $2",
+            CONSUMER,
+            ALL_DAYS
+        );
+        named("rollup.place", query.fetch_optional(tx)).await?
+    };
+    Ok(place)
 }
 
 /// Moves the row. Its time is that until which all is counted: when the transaction `seen` was the next one to begin, and all before it

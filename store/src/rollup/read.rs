@@ -26,6 +26,8 @@ pub(super) struct Span {
     pub(super) txid_from: Option<i64>,
     /// Excluded.
     pub(super) txid_until: i64,
+    /// `None`: of all.
+    pub(super) tenant: Option<TenantId>,
 }
 
 /// What was read.
@@ -91,11 +93,12 @@ pub(super) async fn rollup(
             left join lateral (select w.workflow, w.fire_task from workflow_run w
                 where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
             where a.ended_at >= $1 and a.ended_at < $2 and ($3::bigint is null or a.txid >= $3)
-                and (a.txid < $4 or ($3::bigint is null and a.txid is null))"#,
+                and (a.txid < $4 or ($3::bigint is null and a.txid is null)) and ($5::uuid is null or a.tenant_id = $5)"#,
         span.ended_from,
         span.ended_until,
         span.txid_from,
-        span.txid_until
+        span.txid_until,
+        span.tenant.map(TenantId::uuid)
     );
     let counted = async {
         let mut chunks = query.fetch(tx).try_chunks(CHUNK);
@@ -121,16 +124,19 @@ pub(super) async fn rollup(
 
 /// What was stored on the days that ended in a span.
 async fn stored(tx: &mut PgConnection, span: Span) -> Result<Vec<StoredDay>, StoreError> {
+    // One that was measured late counts in its own day.
+    let is_open = span.ended_until == Timestamp::MAX_UTC;
+    let from = if is_open { Timestamp::UNIX_EPOCH } else { span.ended_from };
     let query = sqlx::query!(
         r#"select d.tenant_id, d.bytes, e.at as "at!"
             from stored_day d
             cross join lateral (select (d.day + 1)::timestamp at time zone 'UTC' - interval '1 microsecond' as at) e
-            -- One that was measured late counts in its own day.
-            where ($3::bigint is not null or e.at >= $1) and e.at < $2 and ($3 is null or d.txid >= $3) and d.txid < $4"#,
-        span.ended_from,
+            where e.at >= $1 and e.at < $2 and ($3::bigint is null or d.txid >= $3) and d.txid < $4 and ($5::uuid is null or d.tenant_id = $5)"#,
+        from,
         span.ended_until,
         span.txid_from,
-        span.txid_until
+        span.txid_until,
+        span.tenant.map(TenantId::uuid)
     );
     let rows = named("rollup.stored", query.fetch_all(tx)).await?.into_iter();
     let day = rows.map(|row| StoredDay {

@@ -12,10 +12,26 @@ use uuid::Uuid;
 const BATCH: usize = 5000;
 
 /// A label's key in a quarter of an hour of a tenant.
-type Label = (Uuid, String, Timestamp);
+pub(crate) type LabelPlace = (Uuid, String, Timestamp);
+
+/// The values of labels that are kept apart.
+pub(crate) type StoredValues = BTreeMap<LabelPlace, BTreeSet<String>>;
 
 pub(super) async fn write(tx: &mut PgConnection, rollup: Rollup) -> Result<(), StoreError> {
-    let rows = bounded(tx, rollup.rows()).await?;
+    let rows = rollup.rows();
+    let labels: BTreeSet<_> = rows.keys().filter_map(label_of).map(|(label, _)| label).collect();
+    let stored = match labels.is_empty() {
+        true => StoredValues::new(),
+        false => stored_values(tx, &labels).await?,
+    };
+    add_all(tx, bounded(rows, stored)).await
+}
+
+/// Adds sums to those that are stored.
+pub(crate) async fn add_all(
+    tx: &mut PgConnection,
+    rows: impl IntoIterator<Item = (RollupKey, Amounts)>,
+) -> Result<(), StoreError> {
     let rows: Vec<_> = rows.into_iter().collect();
     for batch in rows.chunks(BATCH) {
         add(tx, batch).await?;
@@ -23,25 +39,24 @@ pub(super) async fn write(tx: &mut PgConnection, rollup: Rollup) -> Result<(), S
     Ok(())
 }
 
-/// The rows, with at most [`MOST_VALUES`] values of each label in a quarter; the amounts of all others are added to one more row.
-async fn bounded(
-    tx: &mut PgConnection,
-    rows: BTreeMap<RollupKey, Amounts>,
-) -> Result<BTreeMap<RollupKey, Amounts>, StoreError> {
-    let label = |row: &RollupKey| match &row.part {
+/// The label and its value, of a row of one that is kept apart.
+pub(crate) fn label_of(row: &RollupKey) -> Option<(LabelPlace, String)> {
+    match &row.part {
         Part::Label { key, value: Some(value) } => {
             Some(((row.tenant.uuid(), key.clone(), row.starts_at), value.clone()))
         }
         _ => None,
-    };
-    let labels: BTreeSet<Label> = rows.keys().filter_map(label).map(|(label, _)| label).collect();
-    if labels.is_empty() {
-        return Ok(rows);
     }
-    let mut values = stored_values(tx, &labels).await?;
+}
+
+/// The rows, with at most [`MOST_VALUES`] values of each label in a quarter; the amounts of all others are added to one more row.
+pub(crate) fn bounded(
+    rows: BTreeMap<RollupKey, Amounts>,
+    mut values: StoredValues,
+) -> BTreeMap<RollupKey, Amounts> {
     let mut bounded = BTreeMap::<_, Amounts>::new();
     for (mut row, amounts) in rows {
-        if let Some((label, value)) = label(&row) {
+        if let Some((label, value)) = label_of(&row) {
             let kept = values.entry(label).or_default();
             if kept.len() < MOST_VALUES {
                 kept.insert(value);
@@ -53,14 +68,14 @@ async fn bounded(
         }
         bounded.entry(row).or_default().add(&amounts);
     }
-    Ok(bounded)
+    bounded
 }
 
 /// The values of labels that are kept apart already.
 async fn stored_values(
     tx: &mut PgConnection,
-    labels: &BTreeSet<Label>,
-) -> Result<BTreeMap<Label, BTreeSet<String>>, StoreError> {
+    labels: &BTreeSet<LabelPlace>,
+) -> Result<StoredValues, StoreError> {
     let tenants: Vec<_> = labels.iter().map(|(tenant, ..)| *tenant).collect();
     let keys: Vec<_> = labels.iter().map(|(_, key, _)| key.clone()).collect();
     let quarters: Vec<_> = labels.iter().map(|(.., starts_at)| *starts_at).collect();
@@ -74,7 +89,7 @@ async fn stored_values(
         &keys,
         &quarters
     );
-    let mut values = BTreeMap::<_, BTreeSet<_>>::new();
+    let mut values = StoredValues::new();
     for row in named("rollup.values", query.fetch_all(tx)).await? {
         values.entry((row.tenant_id, row.key, row.starts_at)).or_default().insert(row.value);
     }

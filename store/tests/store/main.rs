@@ -61,4 +61,5 @@ mod tenants;
 mod tls;
 mod tokens;
 mod unique_keys;
+mod usage_rebuild;
 mod what_moves;

@@ -6,7 +6,7 @@ use domain::id::{NodeId, TenantId};
 use domain::price::MOST_VALUES;
 use domain::resources::Tier;
 use domain::task::Event;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use store::doctor::{Check, CheckOutcome, DoctorDb, DoctorOptions, run_checks};
 use store::migrate::{How, run as migrate};
@@ -159,6 +159,36 @@ async fn one_that_commits_late_is_counted_when_it_has() {
         world.number("select sum(attempts)::bigint from usage_rollup where kind = 'tier'").await,
         3
     );
+}
+
+#[tokio::test]
+async fn charged_use_without_a_price_is_told_apart_once_there_are_price_books() {
+    let world = World::new().await;
+    let [free, billed] = [world.tenant().await, world.tenant().await];
+    count(&world).await;
+    let count_unpriced = async || {
+        let (attempts, unpriced) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let caught_up = async || {
+            let counted = rollup::count(&world.scheduler).await.unwrap();
+            unpriced.fetch_add(counted.unpriced, Ordering::Relaxed);
+            attempts.fetch_add(counted.attempts, Ordering::Relaxed) + counted.attempts == 40
+        };
+        poll::until("all is counted", Duration::from_secs(60), caught_up).await.unwrap();
+        unpriced.into_inner()
+    };
+    world.sql(random_attempts(free, 40, (20, 0.1))).await;
+    assert_eq!(count_unpriced().await, 0, "nobody is billed here");
+    priced(&world, billed).await;
+    world.sql("update tenant_plan set since = since - interval '9 days'; update plan_billing set since = since - interval '9 days'").await;
+    world.sql(random_attempts(free, 25, (20, 0.2))).await;
+    world.sql(random_attempts(billed, 15, (20, 0.3))).await;
+    let charged = format!(
+        "select count(*) from (select charged from attempt where tenant_id = '{}' order by txid desc limit 25) a where charged",
+        free.uuid()
+    );
+    let charged = world.number(charged).await;
+    assert!(0 < charged && charged < 25, "{charged}: of both kinds");
+    assert_eq!(count_unpriced().await, charged.unsigned_abs());
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod operator_keys;
 mod plans;
 mod pools;
 mod price_books;
+mod price_dry_run;
 mod restore;
 mod tenant_keys;
 mod tenant_users;
@@ -14,6 +15,7 @@ mod tenants;
 mod usage_events;
 
 pub use costs::TenantCostsQuery;
+pub use price_dry_run::PriceDryRunQuery;
 pub use usage_events::UsageEvents;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

@@ -8,7 +8,7 @@ use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MA
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::{json as body, wanted_version};
 use actix_web::http::StatusCode;
-use api_types::PriceBook;
+use domain::price::PriceBook;
 use store::price_book::PriceBookStored;
 
 /// The document's words.
@@ -35,15 +35,11 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// What is wrong with it, or would change prices that are in effect; `version_mismatch`; what the database said.
-pub async fn handle(call: OperatorCall) -> Result<Answer<PriceBook>, Problem> {
+pub async fn handle(call: OperatorCall) -> Result<Answer<api_types::PriceBook>, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     let if_version = wanted_version(call.request.headers())?;
-    let book: domain::price::PriceBook = body::parse(&call.body)?;
-    let wrong = book.problems();
-    if !wrong.is_empty() {
-        return Err(invalid(wrong));
-    }
+    let book = checked(&call.body)?;
     match store::price_book::put(&call.state.admin, &name, if_version, &book, call.by()).await? {
         PriceBookStored::Created(book) => Ok(shown(StatusCode::CREATED, book)),
         PriceBookStored::Updated(book) | PriceBookStored::Unchanged(book) => {
@@ -51,6 +47,15 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<PriceBook>, Problem> {
         }
         PriceBookStored::Alters(altered) => Err(invalid(altered)),
         PriceBookStored::VersionMismatch { version } => Err(mismatch("price book", version)),
+    }
+}
+
+/// The book in a body, with nothing wrong with it.
+pub(super) fn checked(text: &[u8]) -> Result<PriceBook, Problem> {
+    let book: PriceBook = body::parse(text)?;
+    match book.problems() {
+        wrong if !wrong.is_empty() => Err(invalid(wrong)),
+        _ => Ok(book),
     }
 }
 
