@@ -49,7 +49,8 @@ async fn attempt(
         "insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
             session_id, placed_at, ended_at, usage_ms, tolerance_ms, flexible)
         values ('{}', gen_random_uuid(), {number}, 'succeeded', true, 'default', '{tier}', {cores} * 1000, 1, 1, 1, 1,
-            gen_random_uuid(), now() - interval '1 hour', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', 3600000,
+            gen_random_uuid(), date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - interval '1 hour',
+            date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', 3600000,
             {tolerance_s} * 1000, {flexible})",
         tenant.uuid()
     );

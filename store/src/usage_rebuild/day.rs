@@ -51,7 +51,8 @@ pub async fn rebuild(db: &SchedulerDb, what: &RebuildDay) -> Result<DayRebuilt, 
     let tenants = tenants(&mut tx, what.tenant).await?;
     let before = rows(&mut tx, &tenants, what.range()).await?;
     let after = added_up([counted, counted_since], &tenants);
-    let after = rollup::bounded(after.clone(), values_kept(&before, &after));
+    let kept = values_kept(&before, &after);
+    let after = rollup::bounded(after, kept);
     let corrections = corrections(&before, &after);
     let books = currencies(&mut tx).await?;
     let rebuilt = DayRebuilt {

@@ -156,7 +156,7 @@ async fn whoever_is_killed_in_the_middle_has_changed_a_day_wholly_or_not_at_all(
             .sql("update usage_rollup set attempts_cost = attempts_cost + 1 where price_book <> ''")
             .await;
         let corrupted = rows(&world).await;
-        let limit = Duration::from_micros(500) * (round % 60);
+        let limit = Duration::from_millis(2) * (round % 60);
         let both = async {
             for day in days() {
                 rebuild(&world.scheduler, &of(day, false)).await.unwrap();
