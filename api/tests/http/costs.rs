@@ -65,7 +65,7 @@ async fn what_is_wrong_with_prices_is_said_by_pointer_and_nothing_is_stored() {
         (json!({"price_book": "nobodys"}), "/billing/price_book"),
         (json!({"price_book": "Not a name"}), "/billing/price_book"),
         (json!({"price_book": "eur", "minimum": -1}), "/billing/minimum"),
-        (json!({"price_book": "eur", "included": {"fires": 1}}), "/billing/included"),
+        (json!({"price_book": "eur", "included": {"events": 1}}), "/billing/included"),
     ] {
         let answer = bill_by(&server, &operator, billing).await;
         assert_eq!(answer.status, 422, "{answer:?}");
@@ -88,8 +88,7 @@ async fn prices_in_effect_stay_and_a_plan_that_does_not_say_keeps_its_billing() 
     let changed = put(&server, &operator, path, &book).await;
     assert_eq!((changed.status, changed.header("etag")), (200, Some("\"2\"")));
 
-    let billing =
-        json!({"price_book": "eur", "included": {"attempts": 0, "tasks": 3}, "minimum": 9});
+    let billing = json!({"price_book": "eur", "included": {"attempts": 0, "tasks": 3, "fires": 0}, "minimum": 9});
     let billed = bill_by(&server, &operator, billing.clone()).await;
     assert_eq!(billed.json()["billing"], billing);
     // As a client sends it that knows of no prices.

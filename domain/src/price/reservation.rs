@@ -17,13 +17,9 @@ pub struct TaskPrice {
     rate: u128,
     /// The task itself, and the fire that made it, micro-units.
     task: i64,
-    /// Of that, the fire.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    fire: i64,
-}
-
-fn is_zero(amount: &i64) -> bool {
-    *amount == 0
+    /// Of that, the fire; where one made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fire: Option<i64>,
 }
 
 /// What is to be accepted.
@@ -74,7 +70,7 @@ impl TaskPrice {
             from: prices.effective_from.timestamp_micros(),
             rate: prices.ms_rate(&task.most),
             task: prices.each.task.saturating_add(fire),
-            fire,
+            fire: task.is_fired.then_some(fire),
         }
     }
 

@@ -33,9 +33,7 @@ const BOOK: &str = r#"{"currency": "EUR", "prices": [{"effective_from": "2020-01
     "volume": [{"above": 1001, "percent": 3}, {"above": 20003, "percent": 17}]}]}"#;
 
 /// All that happened, three hours earlier; and the quarter of an hour in which the last attempt ended is the month's last.
-const OVER: &str = "update tenant_plan set since = since - interval '4 days';
-    update plan_billing set since = since - interval '4 days';
-    update attempt set placed_at = placed_at - interval '3 hours', ended_at = ended_at - interval '3 hours';
+const OVER: &str = "update attempt set placed_at = placed_at - interval '3 hours', ended_at = ended_at - interval '3 hours';
     update usage_rollup set starts_at = starts_at - interval '3 hours' where attempts > 0;
     insert into tenant_billing (tenant_id, zone, month, starts_at, ends_at)
         select id, 'UTC', date_trunc('month', now() - interval '3 days'), now() - interval '3 days',
@@ -203,8 +201,10 @@ async fn another_program_computes_the_same_bill_after_retries_kills_and_wrong_cl
             put(&customer, "/v1/spend-caps/all", &cap).await?;
         }
     }
-    // As much as fits is stored at the end of a day that is over.
-    let stored = "insert into stored_day (tenant_id, day, bytes)
+    // The tenant has been there for some days, and had output stored at the end of one.
+    let stored = "update tenant_plan set since = since - interval '4 days';
+        update plan_billing set since = since - interval '4 days';
+        insert into stored_day (tenant_id, day, bytes)
         select id, (now() at time zone 'UTC')::date - 2, 12345678901 from tenant";
     cluster.database().sql(stored).await?;
     for turn in 0..4 {

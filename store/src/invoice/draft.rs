@@ -143,7 +143,8 @@ async fn used(
     for row in patient("invoice.used", query.fetch_all(tx)).await? {
         let month = used.entry(row.currency).or_default();
         let cost = Micros(row.cost);
-        if row.all_attempts > 0 {
+        // Where nothing but output was stored there is no such line.
+        if row.all_attempts > 0 || cost != Micros(0) {
             month.tiers.push(TierUse { tier: row.tier, attempts: row.attempts, cost });
         }
         month.tasks.pieces += row.tasks.unsigned_abs();

@@ -1,6 +1,6 @@
 //! From the attempts, as they come.
 
-use super::run::Asked;
+use super::asked::Asked;
 use crate::StoreError;
 use crate::price_history::{Placed, reserved_cost};
 use crate::statement::patient;

@@ -3,6 +3,7 @@
 //! Days whose attempts are kept are computed from them, as the roll-up prices them, in chunks; earlier ones from the roll-up, by tier and
 //! without the discounts of each attempt. Nothing is written.
 
+mod asked;
 mod attempts;
 mod rolled_up;
 mod run;

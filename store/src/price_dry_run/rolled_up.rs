@@ -1,6 +1,6 @@
 //! From the roll-up: how much there is to read, and days whose attempts have gone.
 
-use super::run::Asked;
+use super::asked::Asked;
 use crate::StoreError;
 use crate::statement::patient;
 use domain::id::TenantId;

@@ -1,5 +1,6 @@
 //! The whole of it, in one read-only transaction.
 
+use super::asked::Asked;
 use super::attempts;
 use super::rolled_up;
 use crate::StoreError;
@@ -67,14 +68,6 @@ pub enum DryRunOutcome {
     TooMany(i64),
     /// It took too long.
     TooLong,
-}
-
-/// Where a chunk or a statement finds what it needs.
-pub(super) struct Asked<'a> {
-    pub(super) prices: &'a Prices,
-    pub(super) currency: Currency,
-    pub(super) known: &'a KnownPrices,
-    pub(super) tenants: &'a [uuid::Uuid],
 }
 
 /// A tenant, and how its plan is billed now.
