@@ -88,7 +88,7 @@ pub use task::{
 pub use tenant::Tenant;
 pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};
 pub use time::DateTime;
-pub use usage::{Usage, UsageAmounts, UsageOfDay};
+pub use usage::{Usage, UsageAmounts, UsageOfStep};
 pub use user::{NewUser, User, UserState};
 pub use workflow::{
     CancelledWorkflowRun, DeletedWorkflow, GraphItem, GraphNode, GraphParent, GraphWait, Signal,

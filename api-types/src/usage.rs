@@ -1,6 +1,6 @@
 //! `GET /v1/usage`: billed usage.
 
-use crate::Extensible;
+use crate::{DateTime, Extensible};
 use chrono::NaiveDate;
 use domain::resources::Tier;
 use serde::{Deserialize, Serialize};
@@ -13,19 +13,31 @@ pub struct Usage {
     pub from: NaiveDate,
     /// Last day, inclusive.
     pub to: NaiveDate,
-    /// One row for each day and tier with usage, in order.
-    pub data: Vec<UsageOfDay>,
+    /// What ended until then is counted; null while an earlier release's usage is being counted.
+    #[serde(default)]
+    pub counted_until: Option<DateTime>,
+    /// One row for each step and group with usage, in order.
+    pub data: Vec<UsageOfStep>,
     /// The sums of all rows.
     pub total: UsageAmounts,
 }
 
-/// Usage of one tier on one day.
+/// Usage of one group in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct UsageOfDay {
-    /// The day.
+pub struct UsageOfStep {
+    /// The day on which the step begins.
     pub day: NaiveDate,
-    /// Null for tasks with `resources` instead of a tier.
+    /// When the step begins.
+    #[serde(default)]
+    pub starts_at: DateTime,
+    /// A tier, the id of a schedule, a workflow or the value of the label; null: none of them, or `others`.
+    #[serde(default)]
+    pub group: Option<String>,
+    /// True: values of the label beyond the first 100 in a quarter of an hour.
+    #[serde(default)]
+    pub others: bool,
+    /// The group, where it is a tier; null for tasks with `resources` instead of a tier.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::words::Tier>))]
     pub tier: Option<Extensible<Tier>>,
     /// The figures.

@@ -47,16 +47,23 @@ pub async fn usage_faults(
         anyhow::bail!("there are no attempts: nothing to compare");
     };
     let path = format!("/v1/usage?from={}&to={}", first.0, last.0);
-    let (status, usage) = customer.call("GET", &path, None, None).await?;
-    anyhow::ensure!(status == 200, "{path} answered {status}: {usage}");
-    let mut billed: BTreeMap<(String, String), Sums> = BTreeMap::new();
-    for row in usage["data"].as_array().context("no data")? {
-        let day = row["day"].as_str().context("no day")?.to_owned();
-        let tier = row["tier"].as_str().unwrap_or("none").to_owned();
-        add(billed.entry((day, tier)).or_default(), figures(row)?);
-    }
+    let answer = async || {
+        let (status, usage) = customer.call("GET", &path, None, None).await?;
+        anyhow::ensure!(status == 200, "{path} answered {status}: {usage}");
+        let mut billed: BTreeMap<(String, String), Sums> = BTreeMap::new();
+        for row in usage["data"].as_array().context("no data")? {
+            let day = row["day"].as_str().context("no day")?.to_owned();
+            let tier = row["tier"].as_str().unwrap_or("none").to_owned();
+            add(billed.entry((day, tier)).or_default(), figures(row)?);
+        }
+        Ok((billed, usage))
+    };
+    // It is counted after the end.
+    let equal = async || answer().await.is_ok_and(|(billed, _)| billed == wanted);
     let mut faults = Vec::new();
-    if billed != wanted {
+    let is_counted = poll::until("usage to be counted", COUNTED, equal).await.is_ok();
+    let (billed, usage) = answer().await?;
+    if !is_counted && billed != wanted {
         faults.push(format!("usage is reported as {billed:?}, and the attempts say {wanted:?}"));
     }
     let mut total = Sums::default();

@@ -57,7 +57,6 @@ pub mod stored_day;
 pub mod task;
 pub mod tenant;
 pub mod turn;
-pub mod usage;
 pub mod usage_event;
 pub mod usage_rebuild;
 pub mod user;

@@ -124,7 +124,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::CostTotal>()
         .schema_from::<wire::CostOfMonth>()
         .schema_from::<wire::CostBill>()
-        .schema_from::<wire::UsageOfDay>()
+        .schema_from::<wire::UsageOfStep>()
         .schema_from::<wire::UsageAmounts>()
 }
 

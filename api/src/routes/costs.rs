@@ -1,18 +1,18 @@
 //! `GET /v1/costs`: what was used and what it costs, and what the month comes to.
 
 use super::spend_cap::view;
-use super::usage::range;
+use super::usage::{Asked, QUERY, rows, start_of};
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
+use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use api_types::{Cost, CostBill, CostOfMonth, CostTotal, Costs};
-use chrono::{Datelike, Days, Months, NaiveDate, NaiveTime};
+use chrono::{Datelike, Days, Months};
 use domain::price::{Amounts, Bill, Micros, Month};
 use domain::time::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use store::cost::{CostQuery, CostRow, Group, MOST_ROWS, Step};
+use store::cost::CostRow;
 
 /// What is used in this time is what the forecast goes on with.
 const RECENT: Days = Days::new(7);
@@ -22,20 +22,7 @@ pub const DOC: Doc = Doc {
     summary: "Costs by day and tier",
     description: "Amounts are whole micro-units: millionths of the currency's unit. Days are UTC, by the end of the attempt. Default: this \
                   month. An attempt is counted within five seconds of its end, at the prices that held when it was placed.",
-    query: &[
-        Param { name: "from", text: "First day, such as 2030-01-31", form: Form::Day },
-        Param { name: "to", text: "Last day, inclusive; at most 366 days", form: Form::Day },
-        Param {
-            name: "step",
-            text: "How long each row is; default `day`",
-            form: Form::OneOf(&["hour", "day", "month"]),
-        },
-        Param {
-            name: "group_by",
-            text: "`tier` (default), `schedule`, `workflow`, or `label:` and the key of a label",
-            form: Form::Pattern("^(tier|schedule|workflow|label:.+)$"),
-        },
-    ],
+    query: &QUERY,
     answers: &[AnswerDoc { status: 200, text: "The costs", content: Content::Json("Costs") }],
     problems: &[Code::InvalidParameter],
     ..Doc::EMPTY
@@ -46,20 +33,8 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// `invalid_parameter` for a bad range, step or group, and where there would be too many rows; what the database said.
 pub async fn handle(call: Call) -> Result<Answer<Costs>, Problem> {
-    let mut query = call.query()?;
     let now = runtime::clock::wall();
-    let (from, to) = range(&mut query, now.date_naive(), NaiveDate::default())?;
-    let step = query.parsed::<Step>("step", "hour, day or month")?.unwrap_or(Step::Day);
-    let group = query.one("group_by")?.map_or(Ok(Group::Tier), |text| group(&text))?;
-    query.finish()?;
-    let until = start_of(to.checked_add_days(Days::new(1)).unwrap_or(to));
-    let asked = CostQuery { from: start_of(from), until, step, group };
-    let rows = store::cost::list(&call.state.api, &call.scope(), &asked).await?;
-    if rows.len() > MOST_ROWS {
-        let detail =
-            format!("would have more than {MOST_ROWS} rows; ask for fewer days or a longer step");
-        return Err(Problem::at(Code::InvalidParameter, "query:step", detail));
-    }
+    let Asked { from, to, rows, .. } = rows(&call).await?;
     let counted_until = store::rollup::counted_until(&call.state.api).await?;
     let month = month(&call, now).await?;
     let mut totals = BTreeMap::<_, CostTotal>::new();
@@ -78,26 +53,6 @@ pub async fn handle(call: Call) -> Result<Answer<Costs>, Problem> {
         month,
         caps: caps.into_iter().map(view).collect(),
     }))
-}
-
-fn group(text: &str) -> Result<Group, Problem> {
-    match text {
-        "tier" => Ok(Group::Tier),
-        "schedule" => Ok(Group::Schedule),
-        "workflow" => Ok(Group::Workflow),
-        text => match text.strip_prefix("label:") {
-            Some(key) if !key.is_empty() => Ok(Group::Label(key.to_owned())),
-            _ => Err(Problem::at(
-                Code::InvalidParameter,
-                "query:group_by",
-                "must be tier, schedule, workflow, or label: and the key of a label",
-            )),
-        },
-    }
-}
-
-pub(in crate::routes) fn start_of(day: NaiveDate) -> Timestamp {
-    day.and_time(NaiveTime::MIN).and_utc()
 }
 
 fn cost(row: &CostRow) -> Cost {

@@ -1,26 +1,40 @@
-//! `GET /v1/usage`: what was used, by day and tier, in integers.
+//! `GET /v1/usage`: what was used, in integers.
 
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::Query;
-use api_types::{Extensible, Usage, UsageAmounts, UsageOfDay};
-use chrono::{Datelike, Months, NaiveDate, TimeDelta};
-use store::usage::UsageRow;
+use api_types::{Extensible, Usage, UsageAmounts, UsageOfStep};
+use chrono::{Datelike, Days, Months, NaiveDate, NaiveTime};
+use domain::time::Timestamp;
+use std::collections::BTreeMap;
+use store::cost::{CostQuery, CostRow, Group, MOST_ROWS, Step};
 
 /// Days of one answer.
 const MAX_DAYS: i64 = 366;
 
+/// How usage and costs are asked for.
+pub(in crate::routes) const QUERY: [Param; 4] = [
+    Param { name: "from", text: "First day, such as 2030-01-31", form: Form::Day },
+    Param { name: "to", text: "Last day, inclusive; at most 366 days", form: Form::Day },
+    Param {
+        name: "step",
+        text: "How long each row is; default `day`",
+        form: Form::OneOf(&["hour", "day", "month"]),
+    },
+    Param {
+        name: "group_by",
+        text: "`tier` (default), `schedule`, `workflow`, or `label:` and the key of a label",
+        form: Form::Pattern("^(tier|schedule|workflow|label:.+)$"),
+    },
+];
+
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Usage by day and tier",
-    description: "Days are UTC, by the end of the attempt. Default: this month. Stored as long as history \
-                  (`limits.history_retention_days`); older days are refused.",
-    query: &[
-        Param { name: "from", text: "First day, such as 2030-01-31", form: Form::Day },
-        Param { name: "to", text: "Last day, inclusive; at most 366 days", form: Form::Day },
-    ],
+    description: "Days are UTC, by the end of the attempt. Default: this month. An attempt is counted within five seconds of its end.",
+    query: &QUERY,
     answers: &[AnswerDoc { status: 200, text: "The usage", content: Content::Json("Usage") }],
     problems: &[Code::InvalidParameter],
     ..Doc::EMPTY
@@ -37,18 +51,76 @@ pub async fn handle(call: Call) -> Result<Answer<Usage>, Problem> {
 /// The usage.
 ///
 /// # Errors
-/// `invalid_parameter` for a bad range; what the database said.
+/// `invalid_parameter` for a bad range, step or group, and where there would be too many rows; what the database said.
 pub async fn read(call: &Call) -> Result<Usage, Problem> {
+    let Asked { from, to, rows, is_by_tier } = rows(call).await?;
+    let counted_until = store::rollup::counted_until(&call.state.api).await?;
+    let mut steps = BTreeMap::<_, UsageAmounts>::new();
+    let mut total = UsageAmounts::default();
+    // Prices of several currencies may have held.
+    for row in &rows {
+        let key = (row.starts_at, row.others, row.group.clone());
+        steps.entry(key).or_default().add(amounts(row));
+        total.add(amounts(row));
+    }
+    let step = |((starts_at, others, group), amounts): ((Timestamp, bool, Option<String>), _)| {
+        let tier = group.as_ref().filter(|_| is_by_tier).and_then(|tier| tier.parse().ok());
+        let (day, tier) = (starts_at.date_naive(), tier.map(Extensible::Known));
+        UsageOfStep { day, starts_at, group, others, tier, amounts }
+    };
+    Ok(Usage { from, to, counted_until, data: steps.into_iter().map(step).collect(), total })
+}
+
+/// What is asked for, and the rows of the roll-up.
+pub(in crate::routes) struct Asked {
+    pub(in crate::routes) from: NaiveDate,
+    pub(in crate::routes) to: NaiveDate,
+    pub(in crate::routes) rows: Vec<CostRow>,
+    pub(in crate::routes) is_by_tier: bool,
+}
+
+/// Reads the rows that a call asks for by [`QUERY`].
+///
+/// # Errors
+/// `invalid_parameter` for a bad range, step or group, and where there would be too many rows; what the database said.
+pub(in crate::routes) async fn rows(call: &Call) -> Result<Asked, Problem> {
     let mut query = call.query()?;
     let today = runtime::clock::wall().date_naive();
-    let kept = i64::from(call.state.limits.history_retention_days);
-    let (from, to) = range(&mut query, today, today - TimeDelta::days(kept))?;
+    let (from, to) = range(&mut query, today, NaiveDate::default())?;
+    let step = query.parsed::<Step>("step", "hour, day or month")?.unwrap_or(Step::Day);
+    let group = query.one("group_by")?.map_or(Ok(Group::Tier), |text| group(&text))?;
     query.finish()?;
-    let rows = store::usage::by_tier_and_day(&call.state.api, &call.scope(), from, to).await?;
-    let mut total = UsageAmounts::default();
-    let data: Vec<UsageOfDay> = rows.iter().map(of_day).collect();
-    data.iter().for_each(|row| total.add(row.amounts));
-    Ok(Usage { from, to, data, total })
+    let until = start_of(to.checked_add_days(Days::new(1)).unwrap_or(to));
+    let is_by_tier = group == Group::Tier;
+    let asked = CostQuery { from: start_of(from), until, step, group };
+    let rows = store::cost::list(&call.state.api, &call.scope(), &asked).await?;
+    if rows.len() > MOST_ROWS {
+        let detail =
+            format!("would have more than {MOST_ROWS} rows; ask for fewer days or a longer step");
+        return Err(Problem::at(Code::InvalidParameter, "query:step", detail));
+    }
+    Ok(Asked { from, to, rows, is_by_tier })
+}
+
+fn group(text: &str) -> Result<Group, Problem> {
+    match text {
+        "tier" => Ok(Group::Tier),
+        "schedule" => Ok(Group::Schedule),
+        "workflow" => Ok(Group::Workflow),
+        text => match text.strip_prefix("label:") {
+            Some(key) if !key.is_empty() => Ok(Group::Label(key.to_owned())),
+            _ => Err(Problem::at(
+                Code::InvalidParameter,
+                "query:group_by",
+                "must be tier, schedule, workflow, or label: and the key of a label",
+            )),
+        },
+    }
+}
+
+/// When a day begins, UTC.
+pub(in crate::routes) fn start_of(day: NaiveDate) -> Timestamp {
+    day.and_time(NaiveTime::MIN).and_utc()
 }
 
 /// `oldest` is the first day whose attempts are all kept.
@@ -91,15 +163,14 @@ pub(in crate::routes) fn range(
     Ok((from, to))
 }
 
-fn of_day(row: &UsageRow) -> UsageOfDay {
-    let amounts = UsageAmounts {
-        attempts: row.attempts,
-        charged_attempts: row.charged_attempts,
-        run_ms: row.run_ms,
-        cpu_millis_ms: row.cpu_millis_ms,
-        memory_mib_ms: row.memory_mib_ms,
-    };
-    UsageOfDay { day: row.day, tier: row.tier.map(Extensible::Known), amounts }
+fn amounts(row: &CostRow) -> UsageAmounts {
+    UsageAmounts {
+        attempts: row.amounts.attempts,
+        charged_attempts: row.amounts.charged_attempts,
+        run_ms: row.amounts.run_ms,
+        cpu_millis_ms: row.amounts.cpu_millis_ms,
+        memory_mib_ms: row.amounts.memory_mib_ms,
+    }
 }
 
 #[cfg(test)]

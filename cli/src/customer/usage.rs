@@ -5,13 +5,15 @@ use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use chrono::NaiveDate;
-use client::{Usage, UsageAmounts};
+use client::{CostsQuery, Usage, UsageAmounts};
 use domain::time::format_duration;
 use std::time::Duration;
 
 /// Which days.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth usage --from 2030-01-01 --to 2030-01-31")]
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  berth usage --from 2030-01-01 --to 2030-01-31\n  berth usage --step hour --group-by label:team"
+)]
 pub struct UsageArguments {
     /// First day, UTC. Default: first of the month.
     #[arg(long, value_name = "DAY")]
@@ -19,29 +21,44 @@ pub struct UsageArguments {
     /// Last day, inclusive. Default: last of the month.
     #[arg(long, value_name = "DAY")]
     pub to: Option<NaiveDate>,
+    /// How long each row is: hour, day or month. Default: day.
+    #[arg(long, value_name = "STEP")]
+    pub step: Option<String>,
+    /// tier, schedule, workflow, or label:KEY. Default: tier.
+    #[arg(long, value_name = "GROUP")]
+    pub group_by: Option<String>,
 }
 
 const COLUMNS: [&str; 7] =
-    ["DAY", "TIER", "ATTEMPTS", "BILLED", "RUN TIME", "CORE HOURS", "GIB HOURS"];
+    ["FROM", "GROUP", "ATTEMPTS", "BILLED", "RUN TIME", "CORE HOURS", "GIB HOURS"];
 
-/// Shows what was used, by day and tier.
+/// Shows what was used.
 pub async fn run(connection: &Connection, arguments: &UsageArguments) -> Result<(), Failure> {
-    let usage = connection
-        .client
-        .usage(arguments.from, arguments.to)
-        .await
-        .map_err(|error| failure(&error))?;
+    let UsageArguments { from, to, step, group_by } = arguments.clone();
+    let query = CostsQuery { from, to, step, group_by };
+    let usage = connection.client.usage(&query).await.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(usage.json()),
-        Format::Table => output::text(&table(&usage)),
+        Format::Table => output::text(&table(&usage, &query)),
     }
 }
 
-fn table(usage: &Usage) -> String {
+fn table(usage: &Usage, query: &CostsQuery) -> String {
+    let is_by_tier = query.group_by.as_deref().is_none_or(|group| group == "tier");
     let mut table = Table::new(COLUMNS);
     for row in &usage.data {
-        let tier = row.tier.as_ref().map_or_else(|| "own".to_owned(), ToString::to_string);
-        table.row(cells(row.day.to_string(), tier, row.amounts));
+        let group = match (&row.tier, &row.group) {
+            _ if row.others => "(others)".to_owned(),
+            (Some(tier), _) => tier.to_string(),
+            (None, Some(group)) => group.clone(),
+            (None, None) => if is_by_tier { "own" } else { "-" }.to_owned(),
+        };
+        let from = match query.step.as_deref() {
+            Some("hour") => row.starts_at.format("%Y-%m-%d %H:00").to_string(),
+            Some("month") => row.day.format("%Y-%m").to_string(),
+            _ => row.day.to_string(),
+        };
+        table.row(cells(from, group, row.amounts));
     }
     table.row(cells("total".to_owned(), String::new(), usage.total));
     table.take()
@@ -78,8 +95,8 @@ mod tests {
         ))
         .unwrap();
         assert_eq!(
-            table(&usage),
-            "DAY         TIER   ATTEMPTS  BILLED  RUN TIME  CORE HOURS  GIB HOURS\n\
+            table(&usage, &CostsQuery::default()),
+            "FROM        GROUP  ATTEMPTS  BILLED  RUN TIME  CORE HOURS  GIB HOURS\n\
              2030-01-02  basic  2         1       1h        0.250       0.500\n\
              total              2         1       1h        0.250       0.500\n"
         );

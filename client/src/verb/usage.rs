@@ -8,32 +8,21 @@ impl Client {
     /// Usage from day `from` to day `to`, inclusive, UTC. Default: this month.
     ///
     /// # Errors
-    /// A range that the server refuses; no response.
-    pub async fn usage(
-        &self,
-        from: Option<NaiveDate>,
-        to: Option<NaiveDate>,
-    ) -> Result<ApiResponse<Usage>, ClientError> {
-        let day = |day: Option<NaiveDate>| day.map(|day| day.to_string());
-        self.send(Call::get("v1/usage").query([("from", day(from)), ("to", day(to))])).await
+    /// A range, step or group that the server refuses; no response.
+    pub async fn usage(&self, query: &CostsQuery) -> Result<ApiResponse<Usage>, ClientError> {
+        self.send(Call::get("v1/usage").query(query.parameters())).await
     }
+
     /// Costs from day `from` to day `to`, inclusive, UTC. Default: this month.
     ///
     /// # Errors
     /// A range, step or group that the server refuses; no response.
     pub async fn costs(&self, query: &CostsQuery) -> Result<ApiResponse<Costs>, ClientError> {
-        let day = |day: Option<NaiveDate>| day.map(|day| day.to_string());
-        let query = [
-            ("from", day(query.from)),
-            ("to", day(query.to)),
-            ("step", query.step.clone()),
-            ("group_by", query.group_by.clone()),
-        ];
-        self.send(Call::get("v1/costs").query(query)).await
+        self.send(Call::get("v1/costs").query(query.parameters())).await
     }
 }
 
-/// Which costs; what is left out is as the server has it.
+/// Which usage or costs; what is left out is as the server has it.
 #[derive(Debug, Clone, Default)]
 pub struct CostsQuery {
     /// First day.
@@ -44,4 +33,16 @@ pub struct CostsQuery {
     pub step: Option<String>,
     /// `tier`, `schedule`, `workflow`, or `label:` and the key of a label.
     pub group_by: Option<String>,
+}
+
+impl CostsQuery {
+    fn parameters(&self) -> [(&'static str, Option<String>); 4] {
+        let day = |day: Option<NaiveDate>| day.map(|day| day.to_string());
+        [
+            ("from", day(self.from)),
+            ("to", day(self.to)),
+            ("step", self.step.clone()),
+            ("group_by", self.group_by.clone()),
+        ]
+    }
 }

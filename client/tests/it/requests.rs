@@ -2,8 +2,8 @@
 
 use crate::server::{Line, Server, task};
 use client::{
-    AttemptState, CancelResult, Client, ClientError, LogFilter, NewTask, PageRequest, Stream,
-    TaskFilter,
+    AttemptState, CancelResult, Client, ClientError, CostsQuery, LogFilter, NewTask, PageRequest,
+    Stream, TaskFilter,
 };
 use domain::id::TaskId;
 use domain::resources::Tier;
@@ -157,7 +157,8 @@ async fn usage_and_attempts_are_read() {
         "ended_at":null,"usage_ms":0,"exit_code":null,"signal":null,"reason":null,"stdout_bytes":0,"stderr_bytes":0,"output_over_quota":false}],"next_cursor":null}"#;
     let server = Server::with([Line::json(200, usage), Line::json(200, attempt)]).await;
     let client = client(&server);
-    let usage = client.usage("2030-01-01".parse().ok(), None).await.unwrap();
+    let query = CostsQuery { from: "2030-01-01".parse().ok(), ..CostsQuery::default() };
+    let usage = client.usage(&query).await.unwrap();
     assert_eq!((usage.total.run_ms, &usage.data[0].tier), (5, &None));
     assert_eq!(server.requests()[0].line, "GET /v1/usage?from=2030-01-01");
     let attempts = client.attempts(id(), &PageRequest::default()).await.unwrap();

@@ -1,6 +1,7 @@
 //! Attempts, their output and what they cost, as their tenant reads them.
 
 use crate::support::{World, ended, new_session, new_task};
+use chrono::{NaiveDate, NaiveTime};
 use domain::id::NodeId;
 use domain::plan::PlanLimits;
 use domain::resources::{Resources, Tier};
@@ -8,6 +9,7 @@ use domain::task::{AttemptOutcome, Event, LeaseKey};
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
+use store::cost::{CostQuery, CostRow, Group, Step};
 use store::output::{NewChunk, OutputFilter, OutputPosition, Stream, insert, read};
 use store::task::submit::NewTask;
 use store::task::transition::{self, EndedAttempt, FailedAttempt, LapsedLease};
@@ -216,34 +218,28 @@ async fn usage_is_the_sum_of_the_attempts_by_day_and_tier_to_the_last_unit() {
         ended_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - interval '1 microsecond' where tier is null").await;
     let today = runtime::clock::wall().date_naive();
     let yesterday = today.pred_opt().unwrap();
-    let rows =
-        store::usage::by_tier_and_day(&world.api, &TenantScope::of_role(tenant), yesterday, today)
-            .await
-            .unwrap();
+    assert_eq!(crate::rollup::count(&world).await, 4);
+    let start_of = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
+    let used = async |from: NaiveDate| {
+        let (from, until) = (start_of(from), start_of(today.succ_opt().unwrap()));
+        let query = CostQuery { from, until, step: Step::Day, group: Group::Tier };
+        let scope = TenantScope::of_role(tenant);
+        store::cost::list(&world.api, &scope, &query).await.unwrap()
+    };
+    let rows = used(yesterday).await;
     let seen: Vec<_> = rows
         .iter()
-        .map(|r| {
-            (
-                r.day,
-                r.tier,
-                r.attempts,
-                r.charged_attempts,
-                r.run_ms,
-                r.cpu_millis_ms,
-                r.memory_mib_ms,
-            )
+        .map(|CostRow { starts_at, group, amounts: r, .. }| {
+            let held = (r.cpu_millis_ms, r.memory_mib_ms);
+            (*starts_at, group.as_deref(), r.attempts, r.charged_attempts, r.run_ms, held)
         })
         .collect();
     let expected = [
-        (yesterday, None, 1, 1, 1_234, 1_234 * 3, 1_234 * 7),
-        (today, Some(Tier::Basic), 3, 2, 2_468, 2_468 * 250, 2_468 * 512),
+        (start_of(yesterday), None, 1, 1, 1_234, (1_234 * 3, 1_234 * 7)),
+        (start_of(today), Some("basic"), 3, 2, 2_468, (2_468 * 250, 2_468 * 512)),
     ];
     assert_eq!(seen, expected);
-    let only =
-        store::usage::by_tier_and_day(&world.api, &TenantScope::of_role(tenant), today, today)
-            .await
-            .unwrap();
-    assert_eq!(only.len(), 1);
+    assert_eq!(used(today).await.len(), 1);
 }
 
 #[tokio::test]

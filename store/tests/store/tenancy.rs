@@ -1,12 +1,16 @@
 //! One tenant reads, writes and reaches nothing of another, and one bad row spoils no other.
 
 use crate::support::{World, ended, log_in, new_task, refused, two_tenants};
+use chrono::TimeDelta;
 use domain::id::NodeId;
 use domain::task::{Event, State};
 use domain::tenant::TenantState;
+use domain::time::Timestamp;
 use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
 use store::TenantScope;
+use store::connect::ApiDb;
+use store::cost::{CostQuery, CostRow, Group, Step};
 use store::output::OutputFilter;
 use store::task::TaskFilter;
 use store::task::transition::{self, CancelAnswer};
@@ -67,7 +71,6 @@ async fn one_tenant_reaches_nothing_of_another_through_any_function() {
     .collect();
     assert_eq!(theirs.len(), State::ALL.len());
     let before = world.fingerprint(None).await;
-    let day = runtime::clock::wall().date_naive();
     for task in &theirs {
         assert_eq!(store::task::get(api, &scope, *task).await.unwrap(), None);
         assert!(store::attempt::list(api, &scope, *task, 0, 100).await.unwrap().is_empty());
@@ -93,11 +96,18 @@ async fn one_tenant_reaches_nothing_of_another_through_any_function() {
             .iter()
             .all(|task| task.tenant == one)
     );
-    let used = store::usage::by_tier_and_day(api, &scope, day, day).await.unwrap();
+    crate::rollup::count(&world).await;
     let mine = world
         .number(format!("select count(*) from attempt where tenant_id = '{}'", one.uuid()))
         .await;
-    assert_eq!(used.iter().map(|row| row.attempts).sum::<i64>(), mine);
+    assert_eq!(used(api, &scope).await.iter().map(|row| row.amounts.attempts).sum::<i64>(), mine);
+}
+
+/// What the tenant used, ever.
+async fn used(api: &ApiDb, scope: &TenantScope) -> Vec<CostRow> {
+    let (from, until) = (Timestamp::UNIX_EPOCH, runtime::clock::wall() + TimeDelta::days(1));
+    let all = CostQuery { from, until, step: Step::Day, group: Group::Tier };
+    store::cost::list(api, scope, &all).await.unwrap()
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use crate::resources::answer;
 use crate::schema::{Attribute, Given, Kind};
 use crate::value::Value;
 use chrono::NaiveDate;
+use client::CostsQuery;
 use serde_json::Value as Json;
 
 /// What a tenant used.
@@ -67,7 +68,8 @@ impl DataSource for Usage {
     fn read<'a>(&'a self, berth: &'a Berth, config: &'a Value) -> Answer<'a, Json> {
         Box::pin(async move {
             let (from, to) = (day(config, "from")?, day(config, "to")?);
-            answer(&berth.tenant()?.usage(from, to).await?)
+            let query = CostsQuery { from, to, ..CostsQuery::default() };
+            answer(&berth.tenant()?.usage(&query).await?)
         })
     }
 }
