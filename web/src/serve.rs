@@ -49,10 +49,7 @@ impl Page {
         payload: Payload,
     ) -> HttpResponse {
         let mut visit = visit(dashboard, http);
-        let fault = match begin(self, &mut visit, payload).await {
-            Ok(()) => None,
-            Err(fault) => Some(fault),
-        };
+        let fault = begin(self, &mut visit, payload).await.err();
         let (secure, http) = (visit.is_secure(), visit.http.clone());
         let dashboard = Arc::clone(&visit.dashboard);
         let cookies = visit.cookies.take();

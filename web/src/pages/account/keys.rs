@@ -17,9 +17,14 @@ use serde_json::Value;
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let keys: Page<ApiKey> = visit.get(asked(&visit, "/v1/keys", &[])).await?;
     let now = wall();
-    let columns =
-        [("Key", false), ("Scopes", false), ("Last used", true), ("Expires", true), ("", false)];
-    let empty = ("No API keys", "Make one with: berth keys create NAME --scopes read,submit");
+    let columns = [
+        ("Key", false),
+        ("Scopes", false),
+        ("Last used", true),
+        ("Expires", true),
+        ("Action", false),
+    ];
+    let empty = ("No API keys", "Make one with: berth keys create --name NAME --scope submit");
     let frame = Frame::new(&visit, Section::Account, "API keys");
     let mut list = Listing::new(frame, &columns, empty);
     list.tabs = tabs(&visit);

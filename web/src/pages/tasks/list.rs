@@ -73,6 +73,7 @@ struct Filters {
     created_from: String,
     created_before: String,
     states: Vec<String>,
+    are_open: bool,
 }
 
 /// Shows the list, or the part of it that is asked for.
@@ -166,6 +167,7 @@ fn filters(query: &Fields) -> Filters {
     // One name or label that a link brought is shown where it can be changed.
     let brought = query.get("name").or_else(|| query.get("label")).unwrap_or_default();
     let q = if query.has("q") { text("q") } else { brought.to_owned() };
+    let narrow = ["schedule", "workflow_run", "created_from", "created_before"];
     Filters {
         q,
         tier: text("tier"),
@@ -175,6 +177,7 @@ fn filters(query: &Fields) -> Filters {
         created_from: text("created_from"),
         created_before: text("created_before"),
         states: states(query),
+        are_open: narrow.iter().any(|name| query.has(name)),
     }
 }
 

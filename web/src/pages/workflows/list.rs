@@ -23,8 +23,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let workflows: Page<Workflow> = visit.get(asked(&visit, "/v1/workflows", &[])).await?;
     let now = wall();
     let columns = [("Workflow", false), ("Version", false), ("Nodes", false), ("Changed", true)];
-    let empty =
-        ("No workflows yet", "Store one with: berth workflow put NAME --file workflow.yaml");
+    let empty = ("No workflows yet", "Store one with: berth workflow put NAME workflow.yaml");
     let mut list =
         Listing::new(Frame::new(&visit, Section::Workflows, "Workflows"), &columns, empty);
     list.tabs = tabs(&visit);
@@ -48,7 +47,7 @@ pub(crate) async fn runs(visit: Visit) -> Result<HttpResponse, Fault> {
     let runs: Page<WorkflowRun> = visit.get(asked(&visit, "/v1/workflow-runs", &FILTERS)).await?;
     let now = wall();
     let columns = [("Run", false), ("State", false), ("Tasks", false), ("Started", true)];
-    let empty = ("No runs", "Start one with: berth workflow start NAME");
+    let empty = ("No runs", "Start one with: berth workflow run NAME");
     let mut list =
         Listing::new(Frame::new(&visit, Section::Workflows, "Workflow runs"), &columns, empty);
     list.tabs = tabs(&visit);
