@@ -120,7 +120,7 @@ fn route(call: &Call<'_>) -> Result<(usize, &'static Endpoint, Made), Problem> {
         headers.insert(AUTHORIZATION, value(&format!("Bearer {credential}"))?);
     }
     for (name, text) in &call.headers {
-        headers.insert(HeaderName::from_static(*name), value(text)?);
+        headers.insert(HeaderName::from_static(name), value(text)?);
     }
     let body = call.body.clone().map(Bytes::from).unwrap_or_default();
     Ok((index, endpoint, Made::new((method, uri), endpoint.path, headers, body)))
