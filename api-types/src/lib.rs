@@ -33,6 +33,7 @@ pub mod request;
 mod restore;
 mod schedule;
 mod secret;
+pub mod sentences;
 mod session;
 mod spend_cap;
 mod task;

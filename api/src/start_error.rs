@@ -34,6 +34,9 @@ pub enum StartError {
     /// The certificate of the server is not usable.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// What browsers keep for the dashboard cannot be encrypted.
+    #[error("the dashboard's cookies cannot be encrypted")]
+    Cookies,
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {

@@ -11,7 +11,7 @@ use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
 use domain::plan::PlanLimits;
-use hmac::Hmac;
+use hmac::{Hmac, Mac};
 use identity::key::KeyHasher;
 use identity::token::Tokens;
 use identity::{Authenticator, OperatorAuthenticator, Sessions};
@@ -79,6 +79,8 @@ pub struct State {
     pub(crate) request_timeout: Duration,
     pub(crate) cancel_grace: Duration,
     pub(crate) request_mac: RequestMac,
+    /// Encrypts what the dashboard has browsers keep.
+    pub(crate) cookie_key: CookieKey,
     /// What bodies and answers hold.
     pub(crate) memory: Memory,
     /// How many live streams there may be.
@@ -124,6 +126,23 @@ impl RequestMac {
     }
 }
 
+/// A key that shows nothing of itself.
+pub(crate) struct CookieKey([u8; 32]);
+
+impl std::fmt::Debug for CookieKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CookieKey(..)")
+    }
+}
+
+impl std::ops::Deref for CookieKey {
+    type Target = [u8; 32];
+
+    fn deref(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
 /// What [`State`] is made of besides the settings.
 pub(crate) struct Parts {
     pub api: ApiDb,
@@ -154,6 +173,9 @@ impl State {
         Ok(Self {
             sessions: Sessions::new(&config.auth, &hasher, tokens.clone(), parts.sign_in)?,
             request_mac: RequestMac(hasher.derived_mac(b"request/v1")),
+            cookie_key: CookieKey(
+                hasher.derived_mac(b"dashboard/v1").finalize().into_bytes().into(),
+            ),
             operators: OperatorAuthenticator::new(
                 environment.clone(),
                 hasher.clone(),

@@ -143,7 +143,7 @@ fn page(outcome: &Outcome, dry_run: bool) -> String {
             ]);
         }
         page.push_str(&format!(
-            "\nFinal invoices bill other amounts for attempts and tasks:\n{}An invoice never changes; `berth admin credit create` makes up for it.\n",
+            "\nFinal invoices bill other amounts for what was used:\n{}An invoice never changes; `berth admin credit create` makes up for it.\n",
             table.take()
         ));
     }
@@ -238,8 +238,8 @@ mod tests {
         assert_eq!(exit(&same, true), Ok(()));
         let wrong = outcome(3, vec![invoice()]);
         let text = page(&wrong, true);
-        let day = "1970-01-01  7         3     1        EUR       12.50  12.30";
-        for part in [day, "JPY       12.5   12.3", "nothing was changed", "2030-01-0007", "credit"]
+        let day = "1970-01-01  7         3     1        EUR       12.50   12.30";
+        for part in [day, "JPY       12.5    12.3", "nothing was changed", "2030-01-0007", "credit"]
         {
             assert!(text.contains(part), "{part}: {text}");
         }

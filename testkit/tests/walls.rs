@@ -18,7 +18,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A crate and the crates of ours it may depend on.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("domain", &[]),
     // The wire and nothing behind it: customers link it with the client.
     ("api-types", &["domain"]),
@@ -27,7 +27,9 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("bus", &["domain", "runtime"]),
     ("protocol", &["domain", "runtime"]),
     ("identity", &["domain", "runtime", "store"]),
-    ("api", &["domain", "api-types", "runtime", "store", "bus", "identity"]),
+    // A client of the API in its process: no SQL, and no permissions but what the API says.
+    ("web", &["domain", "api-types", "runtime"]),
+    ("api", &["domain", "api-types", "runtime", "store", "bus", "identity", "web"]),
     ("scheduler", &["domain", "runtime", "store", "bus"]),
     ("resource-manager", &["domain", "runtime", "store", "bus", "protocol"]),
     ("egress", &["domain", "runtime"]),
@@ -69,8 +71,8 @@ const OWNERS: [(&str, &[&str], &str); 6] = [
     ("lapin", &["bus"], "a role that speaks AMQP itself cannot run embedded, without a broker"),
     (
         "actix-web",
-        &["api"],
-        "HTTP types outside `api` tie the logic to one web server and to its threads",
+        &["api", "web"],
+        "HTTP types outside `api` and `web` tie the logic to one web server and to its threads",
     ),
     (
         "redis",

@@ -2,9 +2,8 @@
 
 use crate::limit::TenantBucket;
 use crate::problem::Problem;
-use crate::request::{Hold, Lines, Query, RequestId, json};
+use crate::request::{Head, Hold, Lines, Query, RequestId, json};
 use crate::state::State;
-use actix_web::HttpRequest;
 use actix_web::web::Bytes;
 use chrono::TimeDelta;
 use domain::audit::By;
@@ -25,7 +24,7 @@ pub struct OpenCall {
     /// What the process shares.
     pub state: Arc<State>,
     /// Path, query and headers.
-    pub request: HttpRequest,
+    pub request: Head,
 }
 
 /// A request to a route that leads to a token, from somebody who has none.
@@ -34,7 +33,7 @@ pub struct SignInCall {
     /// What the process shares.
     pub state: Arc<State>,
     /// Path, query and headers.
-    pub request: HttpRequest,
+    pub request: Head,
     /// The body, within its limit.
     pub body: Bytes,
     /// Its name in logs and answers.
@@ -59,7 +58,7 @@ pub struct OperatorCall {
     /// Who asks; the route's scope has been checked.
     pub operator: Operator,
     /// Path, query and headers.
-    pub request: HttpRequest,
+    pub request: Head,
     /// The body, within its limit. Empty where the route takes none.
     pub body: Bytes,
     /// Its name in logs and answers.
@@ -104,7 +103,7 @@ pub struct Call {
     /// What it holds of the memory for requests: the body, and what a handler is about to answer.
     pub(crate) hold: Hold,
     /// Path, query and headers.
-    pub request: HttpRequest,
+    pub request: Head,
     /// The body, within its limit. Empty where the route takes none.
     pub body: Bytes,
     /// A body of lines, which has not been read: then `body` is empty.
@@ -162,7 +161,7 @@ impl Call {
     /// # Errors
     /// `not_found`.
     pub fn task_id(&self) -> Result<TaskId, Problem> {
-        let text = self.request.match_info().get("id").unwrap_or_default();
+        let text = self.request.part("id").unwrap_or_default();
         text.parse().map_err(|_| Problem::not_found())
     }
 

@@ -4,11 +4,11 @@
 //! once; a chunked body without one is refused when it passes the limit. Limits count plain bytes: see `inflate`. Compressed
 //! bytes have limits too, because a gzip member may hold nothing: without them a body of empty members has no end.
 
+use super::head::Head;
 use super::inflate::{Inflate, InflateError};
 use super::memory::Hold;
 use super::unread::Unread;
 use crate::problem::{Code, Problem};
-use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Payload};
 use futures::StreamExt;
@@ -157,7 +157,7 @@ impl std::fmt::Debug for Incoming {
 impl Incoming {
     /// Judges what the headers say of a body of at most `limit` plain bytes.
     pub(crate) fn open(
-        request: &HttpRequest,
+        request: &Head,
         (unread, hold): (&Unread, &Hold),
         rule: BodyRule,
         limit: usize,
@@ -371,7 +371,7 @@ fn unreadable(error: InflateError, rule: BodyRule, limit: usize) -> Problem {
 }
 
 /// Which limit was passed, and by how much. Of one task the caller says more: the limit may be its plan's.
-fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
+pub(super) fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
     let seen = SentSize(seen.and_then(|seen| usize::try_from(seen).ok()));
     let what = match rule {
         BodyRule::Batch => {
@@ -393,7 +393,7 @@ fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
 }
 
 /// How large a body is, where its headers say so: not where it is compressed.
-pub(crate) fn plain_length(request: &HttpRequest) -> Option<usize> {
+pub(crate) fn plain_length(request: &Head) -> Option<usize> {
     let headers = request.headers();
     let plain = is_compressed(headers).is_ok_and(|compressed| !compressed);
     let declared = declared_length(headers).ok().flatten().filter(|_| plain);

@@ -3,7 +3,9 @@
 //! `server::dispatch` makes a `Call` of it all and hands that to the handler.
 
 mod body;
+mod given;
 mod gzip;
+mod head;
 mod id;
 mod inflate;
 pub mod json;
@@ -19,7 +21,10 @@ mod version;
 
 pub use body::{BodyRule, Incoming, Media};
 pub(crate) use body::{SentSize, plain_length};
+pub(crate) use given::given;
 pub use gzip::accepts_gzip;
+pub use head::Head;
+pub(crate) use head::Made;
 pub use id::RequestId;
 pub(crate) use id::RequestIds;
 pub use json::nothing;

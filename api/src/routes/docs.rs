@@ -53,28 +53,12 @@ pub const FILE_DOC: Doc = Doc {
 };
 
 /// The document's words.
-pub const HOME_DOC: Doc = Doc {
-    summary: "Redirect to the web page",
-    answers: &[AnswerDoc { status: 307, text: "The page is `/docs`", content: Content::Nothing }],
-    answer_headers: &[AnswerHeader::Location],
-    ..Doc::PROBE
-};
-
-/// The document's words.
 pub const SLASH_DOC: Doc = Doc {
     summary: "Redirect from the other name of the page",
     answers: &[AnswerDoc { status: 308, text: "The page is `/docs`", content: Content::Nothing }],
     answer_headers: &[AnswerHeader::Location],
     ..Doc::PROBE
 };
-
-/// Leads to the page: for now, until there is one here.
-///
-/// # Errors
-/// Never.
-pub async fn home(_call: OpenCall) -> Result<HttpResponse, Problem> {
-    Ok(HttpResponse::TemporaryRedirect().insert_header((LOCATION, "/docs")).finish())
-}
 
 /// Leads to the page, whose links are relative to `/docs`.
 ///
@@ -98,7 +82,7 @@ pub async fn page(_call: OpenCall) -> Result<HttpResponse, Problem> {
 /// `not_found`.
 pub async fn part(call: OpenCall) -> Result<HttpResponse, Problem> {
     let gzip = accepts_gzip(call.request.headers());
-    match call.request.match_info().get("file").unwrap_or_default() {
+    match call.request.part("file").unwrap_or_default() {
         "start.js" => Ok(file(JAVASCRIPT, Bytes::from_static(START.as_bytes()))),
         "swagger-ui-bundle.js" => SCRIPT.answer(gzip),
         "swagger-ui.css" => STYLE.answer(gzip),

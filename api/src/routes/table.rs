@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 134] = routes! {
+pub static TABLE: [Endpoint; 133] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -252,7 +252,6 @@ pub static TABLE: [Endpoint; 134] = routes! {
     Get "/readyz" "health.ready", Open, None, health => ready, READY;
     Get "/metrics" "metrics.read", Operator(Read), None, metrics => handle, DOC;
     Get "/openapi.json" "openapi.read", Open, None, openapi => handle, DOC;
-    Get "/" "docs.home", Open, None, docs => home, HOME_DOC;
     Get "/docs" "docs.page", Open, None, docs => page, PAGE_DOC;
     Get "/docs/" "docs.slash", Open, None, docs => slash, SLASH_DOC;
     Get "/docs/{file}" "docs.file", Open, None, docs => part, FILE_DOC;

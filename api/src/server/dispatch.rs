@@ -12,8 +12,8 @@ use crate::limit::TenantBucket;
 use crate::pieces::{in_pieces, length};
 use crate::problem::{Code, Problem};
 use crate::request::{
-    BodyRule, Hold, Holder, Incoming, Lines, Media, RequestId, Unread, accepts_gzip, peer,
-    plain_length,
+    BodyRule, Head, Hold, Holder, Incoming, Lines, Media, RequestId, Unread, accepts_gzip, given,
+    peer, plain_length,
 };
 use crate::routes::table::{Access, Endpoint, Verb};
 use crate::state::State;
@@ -25,6 +25,7 @@ use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::plan::PlanLimits;
 use domain::time::Timestamp;
+use identity::Peer;
 use runtime::clock::{monotonic, timeout, wall};
 use runtime::trace::TraceContext;
 use runtime::{log_trace, otlp};
@@ -43,7 +44,24 @@ struct Asker {
     hold: OnceCell<Hold>,
 }
 
-/// Answers a request to `endpoint`.
+/// A request that is to be answered, wherever it comes from.
+pub(super) struct Coming {
+    /// Method, path, query and headers.
+    pub head: Head,
+    /// The body, where it comes after them.
+    pub unread: Unread,
+    /// Whom it is counted as.
+    pub from: Option<Peer>,
+}
+
+/// What was answered, and what is to be done with it.
+struct Answered {
+    answer: HttpResponse,
+    id: RequestId,
+    hold: Option<Hold>,
+}
+
+/// Answers a request to `endpoint` that came over HTTP.
 pub(super) async fn serve(
     endpoint: &'static Endpoint,
     measure: Arc<Measure>,
@@ -51,24 +69,53 @@ pub(super) async fn serve(
     request: HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
+    let gzip = accepts_gzip(request.headers());
+    let unread = Unread::of(&request, payload);
+    let from = peer(&request, &state.trusted_proxies);
+    let coming = Coming { head: request.into(), unread: unread.clone(), from };
+    let Answered { answer, id, hold } = run(endpoint, &measure, &state, coming).await;
+    let answer = compress(answer, gzip).await;
+    let Some(hold) = hold else {
+        return unread.held_by(open_answer(answer, id, &state));
+    };
+    if let Some(length) = length(&answer) {
+        hold.shrink_to(length);
+    }
+    unread.held_by(in_pieces(answer, Some(hold)))
+}
+
+/// Answers a request to `endpoint` that was made in this process.
+pub(super) async fn serve_inside(
+    endpoint: &'static Endpoint,
+    measure: &Measure,
+    state: &Arc<State>,
+    coming: Coming,
+) -> HttpResponse {
+    run(endpoint, measure, state, coming).await.answer
+}
+
+async fn run(
+    endpoint: &'static Endpoint,
+    measure: &Measure,
+    state: &Arc<State>,
+    coming: Coming,
+) -> Answered {
     let started = monotonic();
     let began = otlp::is_on().then(wall);
     let id = state.ids.next();
-    let (trace, parent) = trace_of(&request);
+    let (trace, parent) = trace_of(&coming.head);
     let span = (endpoint.span)();
     if !span.is_disabled() {
         span.record("request.id", tracing::field::display(id));
         span.record("trace.id", trace.trace_id());
         log_trace::tag(&span, trace);
     }
-    let (limit, gzip) = (state.request_timeout, accepts_gzip(request.headers()));
     let asker = Asker::default();
-    let unread = Unread::of(&request, payload);
-    let work = handle(endpoint, Arc::clone(&state), (request, &unread), (id, trace), &asker);
-    let done = timeout(limit, work).instrument(span.clone()).await;
+    let work = handle(endpoint, Arc::clone(state), coming, (id, trace), &asker);
+    let done = timeout(state.request_timeout, work).instrument(span.clone()).await;
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
     let result = result.and_then(|answer| counted(answer, endpoint, asker.hold.get()));
-    let mut answer = span.in_scope(|| finish(result, id, &state));
+    let mut answer = span.in_scope(|| finish(result, id, state));
     if let Some(bucket) = asker.bucket.get() {
         state.limiter.add_headers(bucket, answer.headers_mut());
     }
@@ -76,14 +123,7 @@ pub(super) async fn serve(
     if let Some(began) = began {
         export(endpoint, (trace, parent), began, answer.status());
     }
-    let answer = compress(answer, gzip).await;
-    let Some(hold) = asker.hold.into_inner() else {
-        return unread.held_by(open_answer(answer, id, &state));
-    };
-    if let Some(length) = length(&answer) {
-        hold.shrink_to(length);
-    }
-    unread.held_by(in_pieces(answer, Some(hold)))
+    Answered { answer, id, hold: asker.hold.into_inner() }
 }
 
 /// An answer to somebody who was not asked who it is. Plain ones are all the same bytes; one that was compressed has its own.
@@ -143,12 +183,11 @@ pub(super) fn refuse(
 async fn handle(
     endpoint: &'static Endpoint,
     state: Arc<State>,
-    (request, unread): (HttpRequest, &Unread),
+    Coming { head: request, unread, from }: Coming,
     (id, trace): (RequestId, TraceContext),
     asker: &Asker,
 ) -> Result<HttpResponse, Problem> {
     // Before anything is looked up for a stranger.
-    let from = peer(&request, &state.trusted_proxies);
     if endpoint.counts_peers() {
         state.limiter.pass(from)?;
     }
@@ -156,7 +195,7 @@ async fn handle(
         Access::Open(handler) => handler(OpenCall { state, request }).await,
         Access::SignIn(handler) => {
             let hold = asker.hold.get_or_init(|| state.memory.of(Holder::Strangers));
-            let coming = (&request, unread, hold);
+            let coming = (&request, &unread, hold);
             let (body, _) = body_of(endpoint, &state, None, coming).await?;
             handler(SignInCall { state, request, body, id, peer: from }).await
         }
@@ -168,7 +207,7 @@ async fn handle(
             caller.require(permission)?;
             Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
             let limits = caller.limits();
-            let coming = (&request, unread, &hold);
+            let coming = (&request, &unread, &hold);
             let read = body_of(endpoint, &state, Some(limits), coming).await;
             let (body, lines) = match read {
                 Err(problem) if is_of_a_task(&problem, endpoint) => {
@@ -186,7 +225,7 @@ async fn handle(
             let operator = state.operators.authenticate(bearer(request.headers())?, from).await?;
             operator.require(scope)?;
             let hold = asker.hold.get_or_init(|| state.memory.of(Holder::Operators));
-            let coming = (&request, unread, hold);
+            let coming = (&request, &unread, hold);
             let (body, _) = body_of(endpoint, &state, None, coming).await?;
             let asked = request.clone();
             let call = OperatorCall { state, operator, request, body, id, trace };
@@ -196,11 +235,10 @@ async fn handle(
 }
 
 /// What does not exist is named as the path names it.
-fn naming(problem: Problem, request: &HttpRequest) -> Problem {
-    let path = request.match_info();
+fn naming(problem: Problem, request: &Head) -> Problem {
     match ["key_id", "login", "number", "id", "name", "key"]
         .into_iter()
-        .find_map(|part| path.get(part))
+        .find_map(|part| request.part(part))
     {
         Some(name) => problem.called(name),
         None => problem,
@@ -212,7 +250,7 @@ async fn body_of(
     endpoint: &Endpoint,
     state: &State,
     limits: Option<&PlanLimits>,
-    (request, unread, hold): (&HttpRequest, &Unread, &Hold),
+    (request, unread, hold): (&Head, &Unread, &Hold),
 ) -> Result<(Bytes, Option<Lines>), Problem> {
     if endpoint.body == BodyRule::None {
         return Ok((Bytes::new(), None));
@@ -228,6 +266,9 @@ async fn body_of(
         | BodyRule::Workflow
         | BodyRule::Batch => state.body_limit(endpoint.body),
     };
+    if let Some(body) = request.body() {
+        return Ok((given(body, (endpoint.body, limit), hold)?, None));
+    }
     let incoming = Incoming::open(request, (unread, hold), endpoint.body, limit)?;
     Ok(match incoming.media {
         Media::Json => (incoming.whole().await?, None),
@@ -244,7 +285,7 @@ fn is_of_a_task(problem: &Problem, endpoint: &Endpoint) -> bool {
 }
 
 /// The client's trace, one step on, and its own step; a new one where it sent none that can be read.
-fn trace_of(request: &HttpRequest) -> (TraceContext, Option<TraceContext>) {
+fn trace_of(request: &Head) -> (TraceContext, Option<TraceContext>) {
     let sent = request.headers().get(&TRACEPARENT).and_then(|value| value.to_str().ok());
     let parent: Option<TraceContext> = sent.and_then(|text| text.parse().ok());
     (parent.map_or_else(TraceContext::generate, |parent| parent.child()), parent)

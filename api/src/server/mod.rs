@@ -8,6 +8,7 @@ mod dispatch;
 mod door;
 mod drain;
 mod head;
+mod inside;
 mod measure;
 mod mount;
 mod start;

@@ -92,10 +92,10 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     };
     let state = State::new(config, parts)?;
     let used = (state.authenticator.used(), state.operators.used());
-    let mounted = Mounted::new(state);
-    let state = mounted.state();
     let (certificate, key) = config.api.tls_files();
     let tls = ServerTls::of(certificate, key)?;
+    let mounted = Mounted::new(state, tls.is_some())?;
+    let state = mounted.state();
     let (server, door) = listen(config, mounted, writers, tls.as_ref())?;
     if let Some(tls) = tls {
         let renewed = tls.keep_renewed("api_tls_renewal", health.clone(), shutdown.clone());

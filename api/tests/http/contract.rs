@@ -106,11 +106,11 @@ async fn methods_that_a_path_does_not_have_are_told_with_those_that_it_has() {
 #[tokio::test]
 async fn a_browser_at_the_printed_address_is_led_to_the_page() {
     let server = Server::start().await;
-    for (path, status) in [("/", 307), ("/docs/", 308)] {
+    for (path, status, page) in [("/", 303, "/sign-in"), ("/docs/", 308, "/docs")] {
         let answer = request(server.addr, "GET", path, &[], b"").await;
-        assert_eq!((answer.status, answer.header("location")), (status, Some("/docs")), "{path}");
+        assert_eq!((answer.status, answer.header("location")), (status, Some(page)), "{path}");
+        assert_eq!(request(server.addr, "GET", page, &[], b"").await.status, 200);
     }
-    assert_eq!(request(server.addr, "GET", "/docs", &[], b"").await.status, 200);
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod compression;
 mod computing;
 mod contract;
 mod costs;
+mod dashboard;
 mod dependencies;
 mod described;
 mod explain;

@@ -27,35 +27,8 @@ pub(super) fn how(
     exit_code: Option<i32>,
     reason: Option<&str>,
 ) -> String {
-    let mut text = match state {
-        Extensible::Known(state) => verb(*state).to_owned(),
-        Extensible::Other(_) => format!("ended {state}"),
-    };
-    if let Some(code) = exit_code {
-        text.push_str(&format!(" with exit code {code}"));
-    }
-    // The reason of an ordinary end is its exit code, which is said already.
-    let said = |reason: &&str| {
-        exit_code.is_some_and(|code| *reason == format!("ended with exit code {code}"))
-    };
-    if let Some(reason) = reason.filter(|reason| !said(reason)) {
-        text.push_str(&format!(": {}", crate::output::cell::plain(reason)));
-    }
-    text
-}
-
-/// What a terminal state says of a task, as a verb.
-const fn verb(state: State) -> &'static str {
-    match state {
-        State::Succeeded => "succeeded",
-        State::Failed => "failed",
-        State::Aborted => "was aborted",
-        State::Killed => "was killed",
-        State::Cancelled => "was cancelled",
-        State::Expired => "expired",
-        State::Skipped => "was skipped",
-        _ => "has not finished",
-    }
+    let reason = reason.map(crate::output::cell::plain);
+    client::sentences::how(state, exit_code, reason.as_deref())
 }
 
 #[cfg(test)]

@@ -1,24 +1,9 @@
 //! Times as people want them: how long ago.
 
 use chrono::TimeDelta;
-use domain::time::{Timestamp, format_duration};
+pub use client::sentences::{ago, short};
+use domain::time::format_duration;
 use std::time::Duration;
-
-/// A length of time in its largest unit: `5s`, `3m`, `2h`, `4d`. Less than nothing is `0s`.
-pub fn short(age: TimeDelta) -> String {
-    let seconds = age.num_seconds().max(0);
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-/// `3m ago`, or `in 3m`.
-pub fn ago(at: Timestamp, now: Timestamp) -> String {
-    if at > now { format!("in {}", short(at - now)) } else { format!("{} ago", short(now - at)) }
-}
 
 /// A length of time to the millisecond: `1m30s`, `250ms`.
 pub fn exact(length: TimeDelta) -> String {
@@ -29,6 +14,7 @@ pub fn exact(length: TimeDelta) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::time::Timestamp;
 
     #[test]
     fn an_age_has_one_unit() {

@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// # Errors
 /// `invalid_parameter` for what is no name.
 pub(super) fn name_of<T: FromStr<Err = ParseNameError>>(call: &OperatorCall) -> Result<T, Problem> {
-    let text = call.request.match_info().get("name").unwrap_or_default();
+    let text = call.request.part("name").unwrap_or_default();
     text.parse().map_err(|error: ParseNameError| {
         Problem::at(Code::InvalidParameter, "path:name", error.to_string())
     })

@@ -38,7 +38,7 @@ pub async fn handle(call: Call) -> Result<Answer<Page<InvoiceAttempt>>, Problem>
 /// `not_found`, also for a line without attempts; `invalid_parameter`, `invalid_cursor`; what the database said.
 pub async fn list(call: &Call) -> Result<Page<InvoiceAttempt>, Problem> {
     let name = name_of(&call.request)?;
-    let place = call.request.match_info().get("line").unwrap_or_default();
+    let place = call.request.part("line").unwrap_or_default();
     let place: u32 = place.parse().map_err(|_| {
         Problem::at(Code::InvalidParameter, "path:line", "must be the number of a line, from 1")
     })?;

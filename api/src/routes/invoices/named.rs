@@ -4,9 +4,9 @@ use crate::answer::{Answer, Render};
 use crate::invoice::{csv, pdf};
 use crate::openapi::{Form, Param};
 use crate::problem::{Code, Problem};
-use crate::request::{Query, wrong_parameter};
+use crate::request::{Head, Query, wrong_parameter};
+use actix_web::HttpResponse;
 use actix_web::http::header::{ACCEPT, CONTENT_DISPOSITION};
-use actix_web::{HttpRequest, HttpResponse};
 use api_types::Invoice;
 use domain::invoice::{InvoiceName, ParseInvoiceNameError};
 
@@ -26,8 +26,8 @@ pub(in crate::routes) enum InvoiceFormat {
 }
 
 /// The name in the path.
-pub(in crate::routes) fn name_of(request: &HttpRequest) -> Result<InvoiceName, Problem> {
-    let text = request.match_info().get("number").unwrap_or_default();
+pub(in crate::routes) fn name_of(request: &Head) -> Result<InvoiceName, Problem> {
+    let text = request.part("number").unwrap_or_default();
     text.parse().map_err(|error: ParseInvoiceNameError| {
         Problem::at(Code::InvalidParameter, "path:number", error.to_string())
     })
@@ -35,7 +35,7 @@ pub(in crate::routes) fn name_of(request: &HttpRequest) -> Result<InvoiceName, P
 
 /// The form that is asked for; the parameter goes before the header.
 pub(in crate::routes) fn format_of(
-    request: &HttpRequest,
+    request: &Head,
     query: &mut Query,
 ) -> Result<InvoiceFormat, Problem> {
     match query.one("format")?.as_deref() {

@@ -30,7 +30,7 @@ pub(in crate::routes) fn new_key(info: KeyInfo, text: Option<SecretString>) -> N
 /// # Errors
 /// `not_found` for what cannot be a key's id.
 pub(super) fn id_in_path(call: &Call) -> Result<&str, Problem> {
-    let id = call.request.match_info().get("id").unwrap_or_default();
+    let id = call.request.part("id").unwrap_or_default();
     if is_key_id(id) { Ok(id) } else { Err(no_such_key()) }
 }
 

@@ -27,7 +27,7 @@ pub(in crate::routes) const MAX_NAME: usize = 100;
 /// # Errors
 /// `invalid_parameter` for what can be none.
 pub(super) fn name_in_path(call: &Call) -> Result<&str, Problem> {
-    let name = call.request.match_info().get("name").unwrap_or_default();
+    let name = call.request.part("name").unwrap_or_default();
     if is_name(name) {
         return Ok(name);
     }

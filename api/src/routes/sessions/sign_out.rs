@@ -45,7 +45,7 @@ pub async fn here(call: Call) -> Result<Answer<SignedOut>, Problem> {
 /// # Errors
 /// `not_found` when it was over before, or is no sign-in of this user; what the database said.
 pub async fn there(call: Call) -> Result<Answer<SignedOut>, Problem> {
-    let text = call.request.match_info().get("id").unwrap_or_default();
+    let text = call.request.part("id").unwrap_or_default();
     let id = text.parse().map_err(|_| Problem::no_such("session"))?;
     end(call, id, AuditAction::SessionEnd).await
 }

@@ -14,7 +14,7 @@ use store::spend_cap::CapRecord;
 /// # Errors
 /// `invalid_parameter` for what is no name.
 pub(super) fn name_of(call: &Call) -> Result<SpendCapName, Problem> {
-    let text = call.request.match_info().get("name").unwrap_or_default();
+    let text = call.request.part("name").unwrap_or_default();
     text.parse().map_err(|error: ParseNameError| {
         Problem::at(Code::InvalidParameter, "path:name", error.to_string())
     })

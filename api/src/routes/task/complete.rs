@@ -42,7 +42,7 @@ pub const DOC: Doc = Doc {
 /// otherwise; what the database said.
 pub async fn handle(call: SignInCall) -> Result<Answer<CompletedTask>, Problem> {
     Query::parse(call.request.query_string())?.finish()?;
-    let task = call.request.match_info().get("id").unwrap_or_default();
+    let task = call.request.part("id").unwrap_or_default();
     let task: TaskId = task.parse().map_err(|_| Problem::not_found())?;
     let body: TaskCompletion = json::parse(&call.body)?;
     let (token, outcome) = (body.token.clone().into(), body.outcome);

@@ -6,9 +6,8 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, Problem};
-use crate::request::{json as body, other_version, wanted_version};
+use crate::request::{Head, json as body, other_version, wanted_version};
 use crate::state::State;
-use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use api_types::request::UserPut;
 use api_types::{NewUser, User};
@@ -59,7 +58,7 @@ impl Asked {
     ///
     /// # Errors
     /// What is wrong with it; `not_found` for what can be neither id nor address.
-    pub fn of(request: &HttpRequest, part: &str, body: &[u8]) -> Result<Self, Problem> {
+    pub fn of(request: &Head, part: &str, body: &[u8]) -> Result<Self, Problem> {
         let UserPut { role } = body::parse(body)?;
         let if_version = wanted_version(request.headers())?;
         Ok(Self { named: named_in_path(request, part)?, if_version, role })

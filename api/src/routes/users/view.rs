@@ -1,9 +1,8 @@
 //! A user as they are shown, and what holds for what is sent of one.
 
 use crate::problem::Problem;
-use crate::request::text_in_path;
+use crate::request::{Head, text_in_path};
 use crate::task::Findings;
-use actix_web::HttpRequest;
 use api_types::{NewUser, Secret, User, UserState};
 use domain::id::UserId;
 use secrecy::SecretString;
@@ -44,10 +43,7 @@ pub(in crate::routes) enum Named {
 ///
 /// # Errors
 /// `not_found` for what can be neither.
-pub(in crate::routes) fn named_in_path(
-    request: &HttpRequest,
-    part: &str,
-) -> Result<Named, Problem> {
+pub(in crate::routes) fn named_in_path(request: &Head, part: &str) -> Result<Named, Problem> {
     let text = text_in_path(request, part).ok_or_else(no_such_user)?;
     match text.parse() {
         Ok(id) => Ok(Named::Id(id)),

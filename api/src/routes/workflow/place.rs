@@ -11,7 +11,7 @@ const MAX_NAME: usize = 100;
 /// # Errors
 /// `invalid_parameter` for what can be none.
 pub(super) fn name_in_path(call: &Call) -> Result<&str, Problem> {
-    let name = call.request.match_info().get("name").unwrap_or_default();
+    let name = call.request.part("name").unwrap_or_default();
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
     let is_name = (1..=MAX_NAME).contains(&name.len())
         && name.bytes().all(plain)

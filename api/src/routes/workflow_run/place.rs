@@ -10,7 +10,7 @@ use store::workflow::run::RunRecord;
 /// # Errors
 /// `not_found`.
 pub(super) fn run_id(call: &Call) -> Result<WorkflowRunId, Problem> {
-    let text = call.request.match_info().get("id").unwrap_or_default();
+    let text = call.request.part("id").unwrap_or_default();
     text.parse().map_err(|_| no_such_run())
 }
 

@@ -40,11 +40,11 @@ async fn read(
 ) -> Result<Option<(GatedTask, RunOfGates)>, StoreError> {
     let query = sqlx::query!(
         r#"select r.id, s.run as "run?", s.gate as "gate?", r.tasks_since, r.most - r.total as "room!"
-            from task t
-            join workflow_run r on r.tenant_id = t.tenant_id and r.id = t.run_id
+            from (select l.* from task l where l.tenant_id = $1 and l.id = $2 limit 1) t
+            cross join lateral (select w.id, w.tasks_since, w.most, w.total, w.stopped_at from workflow_run w
+                where w.tenant_id = t.tenant_id and w.id = t.run_id limit 1) r
             cross join lateral (select f.run, f.gate from task_spec f where f.id = t.id limit 1) s
-            where t.tenant_id = $1 and t.id = $2 and t.gate = 'closed' and t.needs is null and t.run_at <= now()
-                and t.reservation is null and r.stopped_at is null"#,
+            where t.gate = 'closed' and t.needs is null and t.run_at <= now() and t.reservation is null and r.stopped_at is null"#,
         scope.tenant().uuid(),
         task.uuid()
     );

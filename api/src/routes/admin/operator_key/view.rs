@@ -41,7 +41,7 @@ pub(super) fn new_operator_key(
 
 /// The key named in the path.
 pub(super) fn id_in_path(call: &OperatorCall) -> Result<&str, Problem> {
-    let id = call.request.match_info().get("id").unwrap_or_default();
+    let id = call.request.part("id").unwrap_or_default();
     if is_key_id(id) { Ok(id) } else { Err(no_such_key()) }
 }
 

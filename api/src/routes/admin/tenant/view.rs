@@ -56,7 +56,7 @@ pub(super) async fn answer(
 pub(in crate::routes::admin) async fn scope_of(
     call: &OperatorCall,
 ) -> Result<TenantScope, Problem> {
-    let named = call.request.match_info().get("id").unwrap_or_default();
+    let named = call.request.part("id").unwrap_or_default();
     let no_tenant = || unknown().called(named);
     let id = id_of(call).await.map_err(|problem| problem.called(named))?;
     let tenant = store::tenant::get(&call.state.admin, id).await?.ok_or_else(no_tenant)?;
@@ -70,7 +70,7 @@ pub(in crate::routes::admin) async fn scope_of(
 pub(in crate::routes::admin) async fn billed_tenant(
     call: &OperatorCall,
 ) -> Result<TenantId, Problem> {
-    let named = call.request.match_info().get("id").unwrap_or_default();
+    let named = call.request.part("id").unwrap_or_default();
     let id = id_of(call).await.map_err(|problem| problem.called(named))?;
     let tenant = store::tenant::get(&call.state.admin, id).await?;
     tenant.map(|tenant| tenant.id).ok_or_else(|| unknown().called(named))

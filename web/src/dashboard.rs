@@ -1,0 +1,25 @@
+//! What all pages of a process share.
+
+use crate::backend::Backend;
+use crate::live::Fragments;
+use crate::renewal::Renewals;
+use crate::seal::Sealer;
+use std::sync::Arc;
+
+/// Shared by all requests to the dashboard; made once.
+#[derive(Debug)]
+pub struct Dashboard {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) sealer: Sealer,
+    pub(crate) fragments: Fragments,
+    pub(crate) renewals: Renewals,
+}
+
+impl Dashboard {
+    /// With the API behind it, and a key for cookies that all processes of the installation share.
+    #[must_use]
+    pub fn new(backend: Arc<dyn Backend>, key: &[u8; 32]) -> Option<Self> {
+        let (fragments, renewals) = (Fragments::default(), Renewals::default());
+        Some(Self { backend, sealer: Sealer::new(key)?, fragments, renewals })
+    }
+}

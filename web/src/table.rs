@@ -1,0 +1,75 @@
+//! The one table of pages: method, path, who may see it, who makes it.
+//!
+//! `api` mounts it beside its routes, and tests walk it. A page that needs a permission is refused before its handler; the API
+//! checks again, call by call.
+
+use crate::needs::Needs;
+use crate::page::{Page, Verb};
+use crate::pages::{
+    account, asset, costs, invoice, operators, overview, schedules, sign_in, sign_out, tasks,
+    theme, workflows,
+};
+use domain::access::{OperatorScope, Permission};
+
+/// A line a page: method and path; who may see it; who makes it.
+macro_rules! pages {
+    ($($verb:ident $path:literal, $needs:ident $(($of:expr))?, $($module:ident)::+ => $handler:ident;)*) => {
+        [$(Page {
+            method: Verb::$verb,
+            path: $path,
+            needs: Needs::$needs $(($of))?,
+            handler: |visit| Box::pin($($module)::+::$handler(visit)),
+        }),*]
+    };
+}
+
+const READ: Permission = Permission::ReadTasks;
+const SUBMIT: Permission = Permission::SubmitTasks;
+const USAGE: Permission = Permission::ReadUsage;
+const KEYS: Permission = Permission::OwnKeys;
+const USERS: Permission = Permission::ReadUsers;
+const AUDIT: Permission = Permission::ReadAudit;
+const OPERATE: OperatorScope = OperatorScope::Read;
+
+/// Every page.
+pub static PAGES: [Page; 39] = pages! {
+    Get "/", SignedIn, overview => show;
+    Get "/sign-in", Nothing, sign_in => show;
+    Post "/sign-in", Nothing, sign_in => enter;
+    Post "/sign-out", Nothing, sign_out => leave;
+    Post "/theme", SignedIn, theme => keep;
+    Get "/assets/{file}", Nothing, asset => show;
+    Get "/tasks", May(READ), tasks::list => show;
+    Post "/tasks/bulk", May(SUBMIT), tasks::bulk => pull;
+    Get "/tasks/new", May(SUBMIT), tasks::submit => show;
+    Post "/tasks/new", May(SUBMIT), tasks::submit => send;
+    Get "/tasks/{id}", May(READ), tasks::task => show;
+    Get "/tasks/{id}/do/{lever}", May(READ), tasks::lever => ask;
+    Post "/tasks/{id}/do/{lever}", May(READ), tasks::lever => pull;
+    Get "/schedules", May(READ), schedules::list => show;
+    Get "/schedules/new", May(SUBMIT), schedules::edit => show;
+    Post "/schedules/new", May(SUBMIT), schedules::edit => send;
+    Get "/schedules/{name}", May(READ), schedules::schedule => show;
+    Get "/schedules/{name}/do/{lever}", May(SUBMIT), schedules::lever => ask;
+    Post "/schedules/{name}/do/{lever}", May(SUBMIT), schedules::lever => pull;
+    Get "/workflows", May(READ), workflows::list => show;
+    Get "/workflows/definitions/{name}", May(READ), workflows::workflow => show;
+    Get "/workflows/runs", May(READ), workflows::list => runs;
+    Get "/workflows/runs/{id}", May(READ), workflows::run => show;
+    Get "/workflows/runs/{id}/do/{lever}", May(SUBMIT), workflows::run => ask;
+    Post "/workflows/runs/{id}/do/{lever}", May(SUBMIT), workflows::run => pull;
+    Get "/costs", May(USAGE), costs => show;
+    Get "/costs/invoices/{number}", May(USAGE), invoice => show;
+    Get "/costs/invoices/{number}/file/{format}", May(USAGE), invoice => file;
+    Get "/account", Tenant, account::limits => show;
+    Get "/account/keys", May(KEYS), account::keys => show;
+    Get "/account/keys/{id}/revoke", May(KEYS), account::keys => ask;
+    Post "/account/keys/{id}/revoke", May(KEYS), account::keys => revoke;
+    Get "/account/users", May(USERS), account::users => show;
+    Get "/account/audit", May(AUDIT), account::audit => show;
+    Get "/operators", Operator(OPERATE), operators::executors => show;
+    Get "/operators/pools", Operator(OPERATE), operators::pools => show;
+    Get "/operators/tenants", Operator(OPERATE), operators::tenants => show;
+    Get "/operators/costs", Operator(OPERATE), operators::tenants => costs;
+    Get "/operators/plans", Operator(OPERATE), operators::plans => show;
+};
