@@ -103,9 +103,7 @@ fn known(reason: &Reason, explanation: &Explanation) -> String {
             when(since),
             short(*until - now)
         ),
-        Reason::Stopping { executor, .. } => {
-            format!("A stop was requested; {} must confirm.", named(executor.as_ref()))
-        }
+        Reason::Stopping { executor, .. } => stopping(executor.as_ref()),
         Reason::Ended { at, exit_code, because } => {
             let how = how(&explanation.state, *exit_code, because.as_deref());
             format!("It {how} ({}).", when(at))
@@ -140,6 +138,10 @@ fn of_turn(turn: &Turn) -> String {
 }
 
 /// What a node of a workflow waits for after its parents.
+fn stopping(executor: Option<&ExecutorId>) -> String {
+    format!("A stop was requested; {} must confirm.", named(executor))
+}
+
 fn of_cap(lack: &CapLack, now: Timestamp) -> String {
     let CapLack { cap, currency, amount, free, needed, resets_at, billed_in } = lack;
     if let Some(billed_in) = billed_in {

@@ -325,7 +325,7 @@ fn of_attempt(prices: &KnownPrices, row: AttemptRow) -> Option<UsageEvent> {
     let cost = prices.cost(placed, &used)?;
     // A first attempt that is not charged bears what its task and its fire cost.
     let is_billed = row.charged || cost.task + cost.fire != Micros(0);
-    is_billed.then(|| UsageEvent {
+    is_billed.then_some(UsageEvent {
         tenant,
         customer: row.customer,
         at: row.ended_at,

@@ -40,6 +40,12 @@ const OVER: &str = "update attempt set placed_at = placed_at - interval '3 hours
             (select max(starts_at) + interval '1 s' from usage_rollup) from tenant
         on conflict (tenant_id) do update set month = excluded.month, starts_at = excluded.starts_at, ends_at = excluded.ends_at";
 
+/// The tenant has been there for some days, and had output stored at the end of one.
+const EARLIER: &str = "update tenant_plan set since = since - interval '4 days';
+    update plan_billing set since = since - interval '4 days';
+    insert into stored_day (tenant_id, day, bytes)
+    select id, (now() at time zone 'UTC')::date - 2, 12345678901 from tenant";
+
 /// What the program computes, and compares with what is stored.
 async fn computed_anew(cluster: &Cluster) -> anyhow::Result<String> {
     let sql = Command::new(PROGRAM).arg("--sql").output().await.context("starting python3")?;
@@ -201,12 +207,7 @@ async fn another_program_computes_the_same_bill_after_retries_kills_and_wrong_cl
             put(&customer, "/v1/spend-caps/all", &cap).await?;
         }
     }
-    // The tenant has been there for some days, and had output stored at the end of one.
-    let stored = "update tenant_plan set since = since - interval '4 days';
-        update plan_billing set since = since - interval '4 days';
-        insert into stored_day (tenant_id, day, bytes)
-        select id, (now() at time zone 'UTC')::date - 2, 12345678901 from tenant";
-    cluster.database().sql(stored).await?;
+    cluster.database().sql(EARLIER).await?;
     for turn in 0..4 {
         clock::sleep(Duration::from_millis(700)).await;
         let role = [Role::ResourceManager, Role::Executor, Role::Scheduler, Role::Api][turn];

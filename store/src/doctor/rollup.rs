@@ -29,8 +29,7 @@ pub(super) async fn check(
                 where s.attempts <= $1::bigint
             ), ended as (
                 select a.tenant_id, to_timestamp(floor(extract(epoch from a.ended_at) / 900) * 900) as starts_at,
-                    coalesce(a.tier::text, '') as tier, a.attempt, a.charged, a.usage_ms::numeric as ms, a.cost, a.task_cost, a.fire_cost,
-                    coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or w.fire_task = a.task_id), false) as is_fired,
+                    coalesce(a.tier::text, '') as tier, a.attempt, a.charged, a.usage_ms::numeric as ms, a.cost, a.task_cost, a.fire_cost, coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or w.fire_task = a.task_id), false) as is_fired,
                     coalesce(case when a.cost is null then f.book else a.price_book end, '') as book, f.prices, coalesce(f.prices -> 'tiers' -> a.tier::text, f.prices -> 'rates', '{}') as rates,
                     array[a.cpu_millis, a.memory_mib, a.disk_mib, a.iops, a.ports]::numeric[] as held,
                     coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) / 1000 as tolerance_s, coalesce(a.flexible, false) as flexible
@@ -38,8 +37,7 @@ pub(super) async fn check(
                 join attempt a on a.tenant_id = p.tenant_id and a.ended_at >= p.day and (a.txid is null or a.txid < p.txid)
                 left join lateral (select o.delay_tolerance_ms, o.schedule_id, o.run_id, o.rerun_of from task_spec o
                     where o.id = a.task_id and o.tenant_id = a.tenant_id limit 1) s on true
-                left join lateral (select o.fire_task from workflow_run o
-                    where o.tenant_id = a.tenant_id and o.id = s.run_id limit 1) w on s.run_id is not null
+                left join lateral (select o.fire_task from workflow_run o where o.tenant_id = a.tenant_id and o.id = s.run_id limit 1) w on s.run_id is not null
                 left join lateral (
                     select b.price_book as book, e.prices
                     from (select o.plan from tenant_plan o where o.tenant_id = a.tenant_id and o.since <= a.placed_at

@@ -151,7 +151,7 @@ fn priced(
         reserved: reserved_cost(row.cost, (row.task_cost, row.fire_cost), row.price_book),
     };
     let cost = prices.cost(placed, &used)?;
-    (cost.currency == invoice.currency).then(|| LineAttempt {
+    (cost.currency == invoice.currency).then_some(LineAttempt {
         task: TaskId(row.task_id),
         attempt,
         placed_at: row.placed_at,

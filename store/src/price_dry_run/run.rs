@@ -10,7 +10,7 @@ use crate::price_history::KnownPrices;
 use crate::statement::{named, patient};
 use chrono::NaiveDate;
 use domain::id::{PriceBookName, TenantId};
-use domain::price::{Bill, Currency, Included, Micros, Month, PriceBook, PriceComparison, Prices};
+use domain::price::{Bill, Included, Micros, Month, PriceBook, PriceComparison, Prices};
 use domain::time::{Timestamp, millis};
 use runtime::clock::monotonic;
 use sqlx::PgConnection;
