@@ -285,13 +285,29 @@ const READER: &str = "
 import json, sys
 from cloudevents.http import from_json
 events = [from_json(line) for line in sys.stdin if line.strip()]
-assert all(e['specversion'] == '1.0' and e['type'] == 'berth.attempt' and e['time'] and e['source'] for e in events)
+assert all(e['specversion'] == '1.0' and e['type'] in ('berth.attempt', 'berth.stored') and e['time'] and e['source'] for e in events)
 assert all(int(e.data['cost_micros']) >= 0 and e['subject'].startswith('tenant_') for e in events)
 print(len(events), len({e['id'] for e in events}))
 ";
 
+/// Reads lines of meter events by the types of Stripe's SDK of PyPI, strictly, and says how many there are, and their ids' number.
+const METER_READER: &str = "
+import sys, typing
+from pydantic import TypeAdapter
+from stripe.params.billing import MeterEventCreateParams as Params
+from typing_extensions import TypedDict
+# They are for type checkers: what they name is resolved here.
+names = {**vars(typing), **vars(sys.modules[Params.__module__]), 'StripeContext': str}
+Event = TypedDict('Event', typing.get_type_hints(Params, names, include_extras=True))
+Event.__pydantic_config__ = {'arbitrary_types_allowed': True, 'extra': 'forbid'}
+event = TypeAdapter(Event)
+events = [event.validate_json(line, strict=True) for line in sys.stdin if line.strip()]
+assert all(set(e['payload']) == {'stripe_customer_id', 'value'} and int(e['payload']['value']) >= 0 for e in events)
+print(len(events), len({e['identifier'] for e in events}))
+";
+
 #[tokio::test]
-async fn the_sdk_of_cloudevents_reads_the_export() {
+async fn the_sdks_of_cloudevents_and_stripe_read_the_export() {
     let folder = tempfile::tempdir().unwrap();
     let venv = folder.path().join("venv");
     let python = venv.join("bin/python");
@@ -300,7 +316,18 @@ async fn the_sdk_of_cloudevents_reads_the_export() {
         done.is_ok_and(|done| done.status.success())
     };
     let installed = run("python3".as_ref(), &["-m", "venv", venv.to_str().unwrap()])
-        && run(&python, &["-m", "pip", "install", "--quiet", "cloudevents==1.12.0"]);
+        && run(
+            &python,
+            &[
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "cloudevents==1.12.0",
+                "stripe==16.1.0",
+                "pydantic==2.14.4",
+            ],
+        );
     if !installed {
         println!("SKIPPED: no Python 3 with venv, or PyPI cannot be reached");
         return;
@@ -310,14 +337,23 @@ async fn the_sdk_of_cloudevents_reads_the_export() {
     server.invoice(server.tenant).await;
     attempts(&server, server.tenant, 20).await;
     counted(&server).await;
-    let answer = ask(&server, &operator, "GET", "/v1/admin/usage-events", Value::Null).await;
-    let lines = folder.path().join("events.ndjson");
-    std::fs::write(&lines, &answer.body).unwrap();
-    let read = std::process::Command::new(&python)
-        .args(["-c", READER])
-        .stdin(std::fs::File::open(&lines).unwrap())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&read.stdout).into_owned();
-    assert_eq!(said.trim(), "21 21", "{}", String::from_utf8_lossy(&read.stderr));
+    // Also a day of stored output.
+    let stored = "update price_book set document = jsonb_set(document, '{prices,0,each,stored_gib_month}', '70000');
+        insert into stored_day (tenant_id, day, bytes)
+            select t.tenant_id, (now() at time zone 'UTC')::date, 12345678901 from tenant_plan t limit 1";
+    server.db.sql(stored).await.unwrap();
+    counted(&server).await;
+    for (query, reader) in [("", READER), ("?format=stripe", METER_READER)] {
+        let path = format!("/v1/admin/usage-events{query}");
+        let answer = ask(&server, &operator, "GET", &path, Value::Null).await;
+        let lines = folder.path().join("events.ndjson");
+        std::fs::write(&lines, &answer.body).unwrap();
+        let read = std::process::Command::new(&python)
+            .args(["-c", reader])
+            .stdin(std::fs::File::open(&lines).unwrap())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&read.stdout).into_owned();
+        assert_eq!(said.trim(), "22 22", "{query}: {}", String::from_utf8_lossy(&read.stderr));
+    }
 }

@@ -49,12 +49,11 @@ mod tests {
         sent["billing"] = json!(null);
         let ended = read(&sent).unwrap();
         assert_eq!((json!(ended), ended.billing.after(Some(&before))), (sent.clone(), None));
-        sent["billing"] =
-            json!({ "price_book": "new", "included": { "attempts": 5, "tasks": 1 }, "minimum": 7 });
+        sent["billing"] = json!({ "price_book": "new", "included": { "attempts": 5, "tasks": 1, "fires": 0 }, "minimum": 7 });
         let new = read(&sent).unwrap();
         assert_eq!(json!(new), sent);
         assert_eq!(new.billing.after(Some(&before)).unwrap().minimum, 7);
-        sent["billing"]["included"]["fires"] = json!(1);
-        assert!(read(&sent).unwrap_err().to_string().contains("fires"));
+        sent["billing"]["included"]["events"] = json!(1);
+        assert!(read(&sent).unwrap_err().to_string().contains("events"));
     }
 }

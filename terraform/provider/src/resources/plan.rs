@@ -60,6 +60,7 @@ fn billing() -> Vec<Attribute> {
     let included = vec![
         number("attempts", "Of the cost of attempts, micro-units."),
         number("tasks", "Tasks."),
+        number("fires", "Fires of schedules."),
     ];
     vec![
         Attribute::text("price_book", Given::Required, "Name of the price book.")

@@ -119,7 +119,14 @@ fn prices() -> Vec<Attribute> {
         .form(Form::Words(TIERS)),
         Attribute::defaults(
             "each",
-            vec![amount("task", "A task, once, with its first attempt.")],
+            vec![
+                amount("task", "A task, once, with its first attempt."),
+                amount(
+                    "fire",
+                    "A fire of a schedule, once, with the first attempt that it led to.",
+                ),
+                amount("stored_gib_month", "A GiB of stored output for 30 days."),
+            ],
             "By the piece.",
         ),
         Attribute::defaults(
@@ -237,7 +244,7 @@ mod tests {
         basic["port"] = json!(7);
         let wanted = json!({"currency": "EUR", "prices": [{
             "effective_from": "2026-12-31T23:00:00Z",
-            "rates": none, "tiers": {"basic": basic}, "each": {"task": 0},
+            "rates": none, "tiers": {"basic": basic}, "each": {"task": 0, "fire": 0, "stored_gib_month": 0},
             "discounts": {"tolerance": [], "flexible_percent": 0}, "volume": [],
         }]});
         assert_eq!(sent, wanted);

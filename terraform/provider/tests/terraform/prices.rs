@@ -42,8 +42,8 @@ pub fn a_plan_is_billed_as_configured_and_its_price_book_stays(server: &Server) 
     folder.apply();
     folder.is_done();
     let billed = || server.operator().get(path).unwrap()["billing"].clone();
-    let mut wanted =
-        json!({"price_book": "billed", "included": {"attempts": 0, "tasks": 0}, "minimum": 5});
+    let included = json!({"attempts": 0, "tasks": 0, "fires": 0});
+    let mut wanted = json!({"price_book": "billed", "included": included, "minimum": 5});
     assert_eq!(billed(), wanted);
     imported(&folder);
     ends_billing(server, path);

@@ -130,7 +130,7 @@ fn price_book(dice: &mut Dice, index: u64) -> String {
         for (name, values) in [
             ("rates", &["{}", "{ cpu_core = 1e10, port = 1 }"][..]),
             ("tiers", &["{}", "{ basic = {}, premium = { disk_gib = 3 } }"]),
-            ("each", &["{ task = 20 }"]),
+            ("each", &["{ task = 20 }", "{ fire = 7, stored_gib_month = 1e10 }"]),
             (
                 "discounts",
                 &[
