@@ -65,16 +65,20 @@ impl World {
         ids.split(',').filter(|id| !id.is_empty()).map(id).collect()
     }
 
-    /// What a scheduler's ticks do: pieces of releases, and tasks that are to be skipped. Says whether there was anything.
+    /// What a scheduler's ticks do: pieces of releases, tasks that are due (one that was stored after the transaction began that
+    /// released it is due later than that), and tasks that are to be skipped. Says whether there was anything.
     async fn tick(&self) -> bool {
         let piece = transition::released(&self.scheduler).await.unwrap();
         let woken = due_for_a_look(&self.scheduler, 1000).await.unwrap();
+        let keys: Vec<_> = woken.iter().map(|woken| (woken.tenant, woken.task)).collect();
+        let due = transition::due(&self.scheduler, &keys).await.unwrap();
         let doomed = woken.iter().filter_map(|woken| {
             let parent = woken.doomed_by?;
             Some(DoomedTask { tenant: woken.tenant, task: woken.task, parent })
         });
         let doomed: Vec<_> = doomed.collect();
-        piece.parents > 0 || transition::skipped(&self.scheduler, &doomed).await.unwrap() > 0
+        let skipped = transition::skipped(&self.scheduler, &doomed).await.unwrap();
+        piece.parents > 0 || due > 0 || skipped > 0
     }
 
     /// Ticks until nothing is left to do.
