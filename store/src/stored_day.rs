@@ -17,7 +17,8 @@ pub async fn measure(db: &SchedulerDb) -> Result<u64, StoreError> {
         "insert into stored_day (tenant_id, day, bytes)
             select u.tenant_id, d.day, sum(u.bytes)
             from (select (now() at time zone 'UTC')::date - 1 as yesterday) t
-            cross join lateral (select greatest((select max(s.day) from stored_day s), t.yesterday - $1::integer) as last) l
+            cross join lateral (select case when m.day is not null then greatest(m.day, t.yesterday - $1::integer) end as last
+                from (select max(s.day) as day from stored_day s) m) l
             cross join lateral (select g.day::date as day
                 from generate_series(coalesce(l.last + 1, t.yesterday), t.yesterday, interval '1 day') g(day)) d
             join output_use u on u.day <= d.day

@@ -347,3 +347,27 @@ async fn a_label_with_a_value_for_each_task_has_a_bounded_number_of_rows() {
     );
     assert!(world.number("select count(*) from usage_rollup where others").await >= 1);
 }
+
+#[tokio::test]
+async fn what_is_stored_is_measured_once_for_each_day_that_is_over() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let kept = |day: u32, bytes: u32| {
+        format!(
+            "insert into output_use (tenant_id, day, bytes) values ('{}', (now() at time zone 'UTC')::date - {day}, {bytes})",
+            tenant.uuid()
+        )
+    };
+    for (day, bytes) in [(3, 100), (1, 20), (0, 7)] {
+        world.sql(kept(day, bytes)).await;
+    }
+    assert_eq!(store::stored_day::measure(&world.scheduler).await.unwrap(), 1, "yesterday alone");
+    assert_eq!(store::stored_day::measure(&world.scheduler).await.unwrap(), 0, "once");
+    let days = "select string_agg(((now() at time zone 'UTC')::date - day) || ':' || bytes, ' ' order by day) from stored_day";
+    assert_eq!(world.text(days.to_owned()).await.as_deref(), Some("1:120"), "not what today adds");
+    // Nobody measured for two days.
+    world.sql("update stored_day set day = day - 2").await;
+    assert_eq!(store::stored_day::measure(&world.scheduler).await.unwrap(), 2);
+    assert_eq!(world.text(days.to_owned()).await.as_deref(), Some("3:120 2:100 1:120"));
+    assert_eq!(store::stored_day::forget(&world.scheduler, 1).await.unwrap(), 1);
+}
