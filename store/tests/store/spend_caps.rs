@@ -1,6 +1,6 @@
 //! Spend caps: what is accepted never costs more than the cap, and nothing stays reserved.
 
-use crate::support::{Leader, Owned, World, ended, labels, new_task, priced};
+use crate::support::{Firing, Leader, Owned, World, ended, labels, new_schedule, new_task, priced};
 use domain::id::{NodeId, TenantId};
 use domain::price::{Micros, Reservation};
 use domain::resources::Tier;
@@ -10,6 +10,7 @@ use futures::future::join_all;
 use std::time::Duration;
 use store::TenantScope;
 use store::idempotency::IdempotencyKey;
+use store::schedule::{self, PutAnswer};
 use store::spend_cap::{self, CapDeleted, CapRecord, CapStored};
 use store::task::lever::{ChangeAnswer, TaskChange, change};
 use store::task::submit::{NewTask, SubmitAnswer, Submitter, insert, insert_batch};
@@ -474,4 +475,48 @@ async fn a_new_cap_knows_what_was_spent_and_a_deleted_one_is_of_nothing() {
     transition::cancel_requested(&world.api, &scope, &task, Duration::ZERO).await.unwrap();
     assert_eq!(stands(&world, tenant, "all").await, [507, 0, MOST]);
     assert_eq!(world.number("select count(*) from task where state = 'ready'").await, 1);
+}
+
+#[tokio::test]
+async fn a_fire_needs_room_for_its_task_and_for_itself() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    priced(&world, tenant).await;
+    let scope = TenantScope::of_role(tenant);
+    let stored = schedule::put(&world.api, &scope, &new_schedule("fires")).await.unwrap();
+    let PutAnswer::Created(record) = stored else { panic!("{stored:?}") };
+    let id = record.id;
+    let firing = Firing::begin(&world, Duration::from_secs(60)).await;
+    // One after another, each a millisecond later than the one before.
+    let mut later = 1_000;
+    let mut outcome = async || {
+        world.make_due(id, later).await;
+        later -= 1;
+        let due = firing.due(&world).await;
+        firing.fire(&world, &due, Duration::from_secs(60)).await.unwrap();
+        let newest = format!(
+            "select outcome from schedule_fire where schedule_id = '{}' order by due_at desc limit 1",
+            id.uuid()
+        );
+        world.text(newest).await.unwrap()
+    };
+
+    put(&world, tenant, "all", &cap(1_000_000, CapScope::Tenant)).await;
+    assert_eq!(outcome().await, "fired");
+    let [_, once, _] = stands(&world, tenant, "all").await;
+    let task = world.number("select (reservation ->> 'amount')::bigint from task").await;
+    assert_eq!(once, task, "the task bears its fire");
+    let fire = world.number("select (reservation #>> '{prices,-1,fire}')::bigint from task").await;
+    assert_eq!(fire, 2);
+
+    put(&world, tenant, "all", &cap(2 * once - 1, CapScope::Tenant)).await;
+    assert_eq!(
+        outcome().await,
+        "shed_spend_cap",
+        "there is room for the task, and not for its fire"
+    );
+    assert_eq!(stands(&world, tenant, "all").await, [0, once, once - 1]);
+    put(&world, tenant, "all", &cap(2 * once, CapScope::Tenant)).await;
+    assert_eq!(outcome().await, "fired");
+    assert_eq!(stands(&world, tenant, "all").await, [0, 2 * once, 0]);
 }
