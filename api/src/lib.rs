@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod auth;
 pub mod call;
+mod cookie_key;
 pub mod cursor;
 pub mod description;
 mod home;
@@ -29,5 +30,6 @@ mod submit;
 pub mod task;
 pub mod workflow;
 
+pub use cookie_key::sign_in_path;
 pub use server::{Handle, start};
 pub use start_error::StartError;

@@ -1,5 +1,6 @@
 //! What all requests of a process share.
 
+use crate::cookie_key::CookieKey;
 use crate::cursor::Sealer;
 use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
@@ -11,7 +12,7 @@ use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
 use domain::plan::PlanLimits;
-use hmac::{Hmac, Mac};
+use hmac::Hmac;
 use identity::key::KeyHasher;
 use identity::token::Tokens;
 use identity::{Authenticator, OperatorAuthenticator, Sessions};
@@ -126,23 +127,6 @@ impl RequestMac {
     }
 }
 
-/// A key that shows nothing of itself.
-pub(crate) struct CookieKey([u8; 32]);
-
-impl std::fmt::Debug for CookieKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("CookieKey(..)")
-    }
-}
-
-impl std::ops::Deref for CookieKey {
-    type Target = [u8; 32];
-
-    fn deref(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
 /// What [`State`] is made of besides the settings.
 pub(crate) struct Parts {
     pub api: ApiDb,
@@ -173,9 +157,7 @@ impl State {
         Ok(Self {
             sessions: Sessions::new(&config.auth, &hasher, tokens.clone(), parts.sign_in)?,
             request_mac: RequestMac(hasher.derived_mac(b"request/v1")),
-            cookie_key: CookieKey(
-                hasher.derived_mac(b"dashboard/v1").finalize().into_bytes().into(),
-            ),
+            cookie_key: CookieKey::of(&hasher),
             operators: OperatorAuthenticator::new(
                 environment.clone(),
                 hasher.clone(),

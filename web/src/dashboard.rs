@@ -1,9 +1,11 @@
 //! What all pages of a process share.
 
 use crate::backend::Backend;
+use crate::link::Links;
 use crate::live::Fragments;
 use crate::renewal::Renewals;
 use crate::seal::Sealer;
+use runtime::clock::wall;
 use std::sync::Arc;
 
 /// Shared by all requests to the dashboard; made once.
@@ -13,6 +15,7 @@ pub struct Dashboard {
     pub(crate) sealer: Sealer,
     pub(crate) fragments: Fragments,
     pub(crate) renewals: Renewals,
+    pub(crate) links: Links,
 }
 
 impl Dashboard {
@@ -20,6 +23,7 @@ impl Dashboard {
     #[must_use]
     pub fn new(backend: Arc<dyn Backend>, key: &[u8; 32]) -> Option<Self> {
         let (fragments, renewals) = (Fragments::default(), Renewals::default());
-        Some(Self { backend, sealer: Sealer::new(key)?, fragments, renewals })
+        let links = Links::new(wall());
+        Some(Self { backend, sealer: Sealer::new(key)?, fragments, renewals, links })
     }
 }

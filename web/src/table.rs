@@ -32,10 +32,11 @@ const AUDIT: Permission = Permission::ReadAudit;
 const OPERATE: OperatorScope = OperatorScope::Read;
 
 /// Every page.
-pub static PAGES: [Page; 39] = pages! {
+pub static PAGES: [Page; 40] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
+    Get "/sign-in/link", Nothing, sign_in => follow;
     Post "/sign-out", Nothing, sign_out => leave;
     Post "/theme", SignedIn, theme => keep;
     Get "/assets/{file}", Nothing, asset => show;

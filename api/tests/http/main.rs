@@ -51,6 +51,7 @@ mod schedule_runs;
 mod schedule_tasks;
 mod schedules;
 mod server;
+mod sign_in_links;
 mod spend_caps;
 mod start_up;
 mod submit;

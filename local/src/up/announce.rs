@@ -28,6 +28,17 @@ pub struct Announcement {
     berth: PathBuf,
     #[serde(skip)]
     isolation: Option<String>,
+    #[serde(skip)]
+    sign_in: SignIn,
+}
+
+/// Links to the dashboard that sign in once: URLs.
+#[derive(Debug, Default)]
+pub struct SignIn {
+    /// The tenant.
+    pub customer: Option<String>,
+    /// The operator.
+    pub operator: Option<String>,
 }
 
 impl Announcement {
@@ -35,12 +46,20 @@ impl Announcement {
     pub fn new(listen: SocketAddr, api_key: String, profile: &'static str) -> Self {
         let berth = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("berth"));
         let (url, tenant, isolation) = (url_of(listen), TENANT, None);
-        Self { url, api_key, tenant, profile, listen, berth, isolation }
+        let sign_in = SignIn::default();
+        Self { url, api_key, tenant, profile, listen, berth, isolation, sign_in }
     }
 
     /// The same, with what commands are held to by the executor in this process.
     pub fn with_isolation(self, isolation: Option<String>) -> Self {
         Self { isolation, ..self }
+    }
+
+    /// The same, with links that sign in: paths of this API.
+    pub fn with_sign_in(mut self, customer: Option<String>, operator: Option<String>) -> Self {
+        let at_home = |path: Option<String>| path.map(|path| format!("{}{path}", self.url));
+        self.sign_in = SignIn { customer: at_home(customer), operator: at_home(operator) };
+        self
     }
 
     /// One line on standard output, and the ready file that roles have too.
@@ -95,7 +114,7 @@ impl Announcement {
         });
         let text = format!(
             "\nBerth is up on {url}
-
+{dashboard}
   key      {key}
   data     {data}
   log      {log}
@@ -111,11 +130,17 @@ Next, in another terminal:
 For operator commands (berth doctor, berth admin ...), in another:
 
   . {operator}
-
+{operators}
 API reference: {url}/docs
 
 Ctrl-C stops everything; the next `berth up` continues with the data.\n",
             url = self.url,
+            dashboard = link(
+                "Dashboard (this link signs you in, once, within an hour):",
+                &self.sign_in.customer
+            ),
+            operators =
+                link("Dashboard of operators (once, within an hour):", &self.sign_in.operator),
             key = self.api_key,
             data = folder.path().display(),
             log = folder.log("berth").display(),
@@ -139,6 +164,11 @@ impl Drop for Environment {
             fs::remove_file(path).ok();
         }
     }
+}
+
+/// A link and what it is, as a paragraph; nothing where there is none.
+fn link(what: &str, url: &Option<String>) -> String {
+    url.as_ref().map_or_else(String::new, |url| format!("\n{what}\n  {url}\n"))
 }
 
 /// Where a client on this machine finds who listens there.

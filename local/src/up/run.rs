@@ -16,6 +16,7 @@ use crate::database;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
 use client::Client;
+use identity::key::KeyHasher;
 use runtime::clock;
 use runtime::config::Config;
 use runtime::shutdown::Shutdown;
@@ -124,6 +125,7 @@ impl<'a> Up<'a> {
                     shown = self.show(&said) => shown?,
                 }
             }
+            let said = self.with_sign_in(said)?;
             said.for_people(&self.folder, &environment)?;
             self.log.iter().for_each(MergedLog::show);
         }
@@ -220,6 +222,17 @@ impl<'a> Up<'a> {
     fn counts(&self) -> Counts {
         let UpArguments { api, scheduler, resource_manager, executor, .. } = *self.arguments;
         Counts { api, scheduler, resource_manager, executor }
+    }
+
+    /// With links for a browser. The API runs already, so that it takes them.
+    fn with_sign_in(&self, said: Announcement) -> Result<Announcement, Failure> {
+        let config = self.settings.load()?;
+        let hasher = KeyHasher::new(config.auth.key_hash_secret()?)
+            .map_err(|error| Failure::failed(format!("a key {error}")))?;
+        let customer = api::sign_in_path(&hasher, &said.api_key);
+        let operator = self.secrets.operator_key.as_deref();
+        let operator = operator.and_then(|key| api::sign_in_path(&hasher, key));
+        Ok(said.with_sign_in(customer, operator))
     }
 
     async fn show(&self, said: &Announcement) -> Result<(), Failure> {

@@ -47,13 +47,33 @@ fn form(visit: &Visit, status: StatusCode, wrong: Option<&str>) -> Result<HttpRe
     Ok(answer)
 }
 
+/// Follows a link that signs in once. Whoever follows it again is led to where it led, or is told what to do.
+pub(crate) async fn follow(visit: Visit) -> Result<HttpResponse, Fault> {
+    let (sealer, now) = (&visit.dashboard.sealer, wall());
+    let token = visit.query.get("token").unwrap_or_default();
+    let Some(key) = visit.dashboard.links.take(sealer, token, now) else {
+        if visit.who.is_some() {
+            return Err(Fault::to("/"));
+        }
+        let wrong = "This link was used, is over an hour old, or is of another start of Berth. Sign in with the key that `berth up` \
+                     printed beside it.";
+        return form(&visit, StatusCode::UNAUTHORIZED, Some(wrong));
+    };
+    entered(&visit, with_key(&visit, key).await)
+}
+
 /// Signs in.
 pub(crate) async fn enter(visit: Visit) -> Result<HttpResponse, Fault> {
-    let entered = match visit.form.get("key") {
+    let signed_in = match visit.form.get("key") {
         Some(key) => with_key(&visit, key.trim().to_owned()).await,
         None => with_password(&visit).await,
     };
-    match entered {
+    entered(&visit, signed_in)
+}
+
+/// Leads on whoever signed in, and shows the form again to anybody else.
+fn entered(visit: &Visit, signed_in: Result<Session, Fault>) -> Result<HttpResponse, Fault> {
+    match signed_in {
         Ok(session) => {
             let cookie = session.cookie(&visit.dashboard.sealer, visit.is_secure(), wall());
             let cookie = cookie.ok_or_else(|| Fault::Broken("a cookie".to_owned()))?;
@@ -61,11 +81,11 @@ pub(crate) async fn enter(visit: Visit) -> Result<HttpResponse, Fault> {
         }
         Err(Fault::SignedOut) => {
             let wrong = "The organisation, the e-mail address or the password is wrong.";
-            form(&visit, StatusCode::UNAUTHORIZED, Some(wrong))
+            form(visit, StatusCode::UNAUTHORIZED, Some(wrong))
         }
         Err(Fault::Problem(problem)) => {
             let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
-            form(&visit, status, Some(&problem.detail))
+            form(visit, status, Some(&problem.detail))
         }
         Err(fault) => Err(fault),
     }
