@@ -28,13 +28,16 @@ pub(crate) struct Now {
     /// What could not be read.
     missing: Vec<String>,
     is_new: bool,
+    /// Whether who asks may see tasks.
+    reads: bool,
 }
 
 struct Figure {
     label: &'static str,
     value: String,
     more: String,
-    href: &'static str,
+    /// Where who asks may see more.
+    href: Option<&'static str>,
 }
 
 /// Reads it.
@@ -56,7 +59,8 @@ pub(crate) async fn read(visit: &Visit) -> Result<Now, Fault> {
         (kept(limits, &mut missing), kept(running, &mut missing), kept(failed, &mut missing));
     let none = Page::last(Vec::new());
     let (running, failed) = (running.unwrap_or_else(|| none.clone()), failed.unwrap_or(none));
-    let figures = figures(limits.as_ref(), &failed);
+    let reads = visit.may(Permission::ReadTasks);
+    let figures = figures(limits.as_ref(), reads.then_some(&failed));
     let is_new = limits.as_ref().is_some_and(|limits| held(limits, Quota::Backlog) == Some(0))
         && running.data.is_empty()
         && failed.data.is_empty();
@@ -67,6 +71,7 @@ pub(crate) async fn read(visit: &Visit) -> Result<Now, Fault> {
         failures: groups(&failed.data, now).into_iter().take(6).collect(),
         missing,
         is_new,
+        reads,
     })
 }
 
@@ -95,7 +100,8 @@ fn held(limits: &Limits, quota: Quota) -> Option<u64> {
     limits.quotas.iter().find(|use_of| use_of.name == quota).map(|use_of| use_of.used)
 }
 
-fn figures(limits: Option<&Limits>, failed: &Page<Task>) -> Vec<Figure> {
+/// `failed`: what failed, for those who may see tasks.
+fn figures(limits: Option<&Limits>, failed: Option<&Page<Task>>) -> Vec<Figure> {
     let mut figures = Vec::new();
     let amount = |amount: u64| count(i64::try_from(amount).unwrap_or(i64::MAX));
     if let Some(limits) = limits {
@@ -108,16 +114,18 @@ fn figures(limits: Option<&Limits>, failed: &Page<Task>) -> Vec<Figure> {
         ] {
             if let Some(use_of) = of(quota) {
                 let more = format!("of at most {}", amount(use_of.limit));
+                let href = failed.map(|_| href);
                 figures.push(Figure { label, value: amount(use_of.used), more, href });
             }
         }
     }
+    let Some(failed) = failed else { return figures };
     let more = if failed.next_cursor.is_some() { "+" } else { "" };
     figures.push(Figure {
         label: "Failed",
         value: format!("{}{more}", failed.data.len()),
         more: "of those submitted in 24 h".to_owned(),
-        href: "/tasks?state=failed%2Caborted%2Ckilled%2Cexpired",
+        href: Some("/tasks?state=failed%2Caborted%2Ckilled%2Cexpired"),
     });
     figures
 }

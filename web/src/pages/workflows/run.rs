@@ -11,6 +11,7 @@ use actix_web::HttpResponse;
 use api_types::{GraphNode, WorkflowGraph, WorkflowRun};
 use askama::Template;
 use domain::access::Permission;
+use domain::task::State;
 use serde_json::Value;
 
 #[derive(Template)]
@@ -76,11 +77,17 @@ fn part(visit: &Visit, run: &WorkflowRun, nodes: &[GraphNode]) -> Part {
         times: times.into_iter().filter_map(|(label, at)| Some((label, Moment(at?)))).collect(),
         reason: run.reason.clone().unwrap_or_default(),
         may_cancel: may && !is_over,
-        may_rerun: may && is_over,
+        may_rerun: may && is_over && !nodes.iter().all(is_done),
         graph: Graph::of(nodes),
         nodes: nodes.iter().map(row).collect(),
         is_over,
     }
+}
+
+/// Whether a new run would take over what this node came to. The API refuses a run in which nothing is run again.
+fn is_done(node: &GraphNode) -> bool {
+    let is_good = |state: &State| matches!(state, State::Succeeded | State::Skipped);
+    node.state.as_ref().is_some_and(|state| state.is(is_good))
 }
 
 fn row(node: &GraphNode) -> NodeRow {
@@ -153,6 +160,7 @@ pub(crate) async fn pull(visit: Visit) -> Result<HttpResponse, Fault> {
     let lever = LEVERS.into_iter().find(|lever| lever.0 == word).ok_or(Fault::NoPage)?;
     let target = format!("/v1/workflow-runs/{}/{}", visit.part_in_path("id"), lever.0);
     let run: Value = visit.act(Method::Post, target).await?;
-    let id = run["id"].as_str().unwrap_or_default();
+    // A cancel answers with the run and what became of it.
+    let id = run["id"].as_str().or_else(|| run["run"]["id"].as_str()).unwrap_or_default();
     Err(Fault::to(format!("/workflows/runs/{}?done={}", in_path(id), lever.4)))
 }

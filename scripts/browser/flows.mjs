@@ -1,0 +1,23 @@
+// Everything that is run, the longest first.
+import { live, work } from './flows/customer.mjs';
+import { detectors, fences } from './flows/fences.mjs';
+import { firstHour } from './flows/first_hour.mjs';
+import { lookAtStrangers, walkAll } from './flows/pages.mjs';
+import { billing, operator, viewer } from './flows/roles.mjs';
+import { scriptless } from './flows/scriptless.mjs';
+import { weight } from './flows/weight.mjs';
+
+export const flows = [
+  ['pages', walkAll],
+  ['customer', work],
+  ['first hour', firstHour],
+  ['without script', scriptless],
+  ['another origin', fences],
+  ['viewer', viewer],
+  ['billing user', billing],
+  ['operator', operator],
+  ['owner at home', live],
+  ['sign-in page', lookAtStrangers],
+  ['weight', weight],
+  ['detectors', detectors],
+];

@@ -1,0 +1,68 @@
+// The first hour of somebody who has just started Berth and knows nothing of it.
+import { Person } from '../person.mjs';
+import { wanted } from '../tools.mjs';
+import { shown } from './customer.mjs';
+
+export async function firstHour(stage) {
+  const link = process.env.BROWSER_SIGN_IN_URL;
+  const noa = await Person.arrive(stage, 'new user');
+  const { page } = noa;
+  await noa.check(link ? 'opens the link that berth up printed' : 'opens the page, and signs in with the key', async () => {
+    if (link) {
+      await page.goto(link);
+      // A link may lead to a page with a button, so that no preview of it uses it up.
+      const overview = page.getByRole('heading', { level: 1, name: 'Overview' });
+      const button = page.getByRole('main').getByRole('button').first();
+      await overview.or(button).first().waitFor();
+      if (!await overview.isVisible()) await button.click();
+    } else {
+      await page.goto('/');
+      await page.getByLabel('API key or operator key').fill(stage.data.fresh.key);
+      await noa.press('Sign in with the key');
+    }
+    await noa.heading('Overview');
+  });
+  await noa.check('is told what to do first, and does it', async () => {
+    if (!link) await noa.shows('berth submit');
+    await noa.follow('Submit a task');
+    await page.getByLabel('Script, run by bash').fill('for i in 1 2 3; do echo "step $i"; sleep 0.3; done');
+    await noa.press('Submit the task');
+    await noa.said('The task was submitted.');
+  });
+  await noa.check('watches it run and end', async () => {
+    await page.locator('.log').getByText('step 3').waitFor({ timeout: 20_000 });
+    await noa.state('succeeded');
+  });
+  await noa.check('sees a task fail on the overview, and why', async () => {
+    await noa.nav('Overview');
+    await noa.follow('Submit a task');
+    await page.getByLabel('Script, run by bash').fill('cat /no/such/file');
+    await page.getByLabel('Name', { exact: true }).fill('first-failure');
+    await noa.press('Submit the task');
+    await noa.state('failed');
+    await page.locator('.log').getByText('No such file').waitFor();
+    await noa.nav('Overview');
+    await noa.shows('first-failure');
+  });
+  await noa.check('runs it again from there', async () => {
+    await page.getByRole('main').getByRole('listitem').filter({ hasText: 'first-failure' }).getByRole('link').first().click();
+    const first = shown(noa);
+    await noa.follow('Run again');
+    await noa.press('Run again');
+    await noa.state('failed');
+    wanted(shown(noa) !== first, 'it is the same task');
+  });
+  await noa.check('has it run every night', async () => {
+    await noa.nav('Schedules');
+    await page.getByRole('main').getByRole('link', { name: /new schedule/i }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('every-night');
+    await page.getByLabel('Cron expression').fill('0 3 * * *');
+    await page.getByLabel('Script, run by bash').fill('echo good night');
+    await noa.press('Preview');
+    wanted(await page.locator('ul.rows time').count() >= 3, 'the preview has no due times');
+    await noa.press('Store it');
+    await noa.heading('every-night');
+    await noa.shows(/next/);
+  });
+  await noa.leave();
+}
