@@ -30,7 +30,8 @@ export class Person {
     });
     context.on('response', (response) => {
       const [status, url] = [response.status(), response.url()];
-      if (status >= 400 && !this.#expected.has(`${status} ${path(url)}`)) wrong(url, `answered with ${status}`);
+      if (status < 400 || this.#expected.has(`${status} ${path(url)}`) || this.#expected.has(`any ${path(url)}`)) return;
+      wrong(url, `answered with ${status}`);
     });
     context.on('console', (message) => {
       // Statuses are looked at above.
@@ -40,6 +41,7 @@ export class Person {
     context.on('weberror', (error) => wrong(error.page()?.url() ?? stage.base, `error of a script: ${error.error()}`));
   }
 
+  // A refusal that is meant; `any`: whoever opens the page looks at its status.
   expect(status, at) {
     this.#expected.add(`${status} ${path(new URL(at, this.stage.base).href)}`);
   }

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { ELSEWHERE } from './data.mjs';
 import { NARROW, WIDE } from './person.mjs';
 import { pageOf } from './table.mjs';
-import { axe, sentence, wanted } from './tools.mjs';
+import { axe, until, wanted } from './tools.mjs';
 
 // Runs in the page: the elements that stored texts became.
 export const markup = () => {
@@ -83,16 +83,17 @@ export class Walk {
     const { person, looks } = this;
     const { report } = person.stage;
     const what = `${person.name}, ${path}`;
-    try {
-      if (status >= 400) person.expect(status, path);
-      await page.setViewportSize(WIDE);
+    person.expect('any', path);
+    const isThere = await report.check(what, page, async () => {
+      await sized(page, WIDE);
       const answer = await page.goto(path);
       wanted(answer.status() === status, `answered with ${answer.status()}${from ? `; a link of ${from} leads there` : ''}`);
+    });
+    if (!isThere) return;
+    await report.check(what, page, async () => {
       await this.#content(page, what, path);
       if (looks) await this.#looks(page, what, name, path);
-    } catch (error) {
-      report.fail(what, sentence(error), person.stage.lastShot.get(path));
-    }
+    });
   }
 
   async #content(page, what, path) {
@@ -119,7 +120,7 @@ export class Walk {
     if (page && !page.includes('/file/')) {
       if (!this.pages.has(page)) {
         this.pages.add(page);
-        this.#queue.push({ name: page.replace(/[^a-z]+/g, '-').replace(/^-|-$/g, ''), path: url.pathname + url.search, status: 200, from });
+        this.#queue.push({ name: page.replace(/[^a-z]+/g, '-').replace(/^-|-$/g, '') || 'home', path: url.pathname + url.search, status: 200, from });
       }
     } else if (!this.#asked.has(url.pathname)) {
       // A file, or the reference of the API.
@@ -139,7 +140,7 @@ export class Walk {
     for (const theme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme: theme });
       for (const size of theme === 'light' ? [WIDE, NARROW] : [NARROW, WIDE]) {
-        await page.setViewportSize(size);
+        await sized(page, size);
         const shot = `${shots}/${name}-${size.width}-${theme}.png`;
         await take(page, shot);
         person.stage.taken += 1;
@@ -150,6 +151,12 @@ export class Walk {
     }
     await page.emulateMedia({ colorScheme: 'light' });
   }
+}
+
+// The window has its new size when this ends.
+async function sized(page, size) {
+  await page.setViewportSize(size);
+  await until(`the window is ${size.width} px wide`, () => page.evaluate((width) => document.documentElement.clientWidth === width, size.width));
 }
 
 // Of the whole page.

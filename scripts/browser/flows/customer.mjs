@@ -194,7 +194,7 @@ async function runs(ann, data) {
     await ann.nav('Workflows');
     await ann.goto(`/workflows/runs/${run}`);
     const graph = page.getByRole('group', { name: 'Graph' });
-    for (const node of ['build', 'lint', 'ask', 'publish']) await graph.getByText(node).first().waitFor();
+    for (const node of ['build', 'lint', 'ask', 'publish']) await graph.locator('text').getByText(node).first().waitFor();
     await graph.getByRole('link', { name: /build/ }).click();
     await ann.state('succeeded');
     await page.getByRole('link', { name: run }).click();
@@ -207,15 +207,20 @@ async function runs(ann, data) {
     await ann.goto(`/workflows/runs/${run}`);
     await ann.state('succeeded');
   });
-  await ann.check('runs it again, and cancels that', async () => {
-    await ann.follow('Run again');
-    await page.getByRole('main').getByRole('button', { name: /again/i }).click();
-    await ann.said('A new run was started.');
-    wanted(shown(ann) !== run, 'it is the same run');
+  await ann.check('has no lever that only refuses: nothing of a run that succeeded can be run again', async () => {
+    wanted(await page.getByRole('main').getByRole('link', { name: 'Run again' }).count() === 0, 'there is `Run again`');
+  });
+  await ann.check('cancels a run, and runs what did not end again', async () => {
+    const { id } = await data.api.call('POST', '/v1/workflow-runs', { workflow: 'release' });
+    await ann.goto(`/workflows/runs/${id}`);
     await ann.follow('Cancel');
-    await page.getByRole('main').getByRole('button', { name: /cancel/i }).click();
+    await ann.press('Cancel the run');
     await ann.said('The run was cancelled.');
     await ann.state('cancelled');
+    await ann.follow('Run again');
+    await ann.press('Run it again');
+    await ann.said('A new run was started.');
+    wanted(shown(ann) !== id, 'it is the same run');
   });
 }
 

@@ -20,6 +20,8 @@ export async function walkAll(stage) {
     ['task-delayed', `/tasks/${tasks.delayed}`],
     ['task-after', `/tasks/${tasks.after}`],
     ['task-call', `/tasks/${tasks.url}`],
+    ['task-waits', `/tasks/${data.asks[0]}`],
+    ['run-cancelled', `/workflows/runs/${data.runs[2]}`],
     ['task-marked', `/tasks/${tasks.marked}`],
     ['tasks', '/tasks'],
     ['tasks-none', '/tasks?q=nothing-has-this-name'],
@@ -37,7 +39,7 @@ export async function walkAll(stage) {
   await owner.leave();
 
   const operator = await asOperator(stage);
-  const theirs = await new Walk(operator, [['installation', '/operators'], ['operator-refused', '/tasks', 403]]).run();
+  const theirs = await new Walk(operator, [['installation', '/'], ['operator-refused', '/tasks', 403]]).run();
   await operator.leave();
   const unseen = missing(new Set([...walk.pages, ...theirs]));
   await report.check('each page of web/src/table.rs is linked', undefined, () => wanted(unseen.length === 0, `no link leads to ${unseen.join(', ')}`));
