@@ -21,6 +21,7 @@ mod log;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod operator;
+mod overview;
 mod page;
 mod plan;
 mod pool;
@@ -62,6 +63,7 @@ pub use limits::{
 };
 pub use log::{FollowedState, LogChunk, LogChunkJson, Stream};
 pub use operator::{NewOperatorKey, Operator, OperatorKey, RotatedOperatorKey};
+pub use overview::{Overview, OverviewLive, OverviewRecent, OverviewState, OverviewWait};
 pub use page::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page, PageRequest};
 pub use plan::{DeletedPlan, Plan};
 pub use pool::{DeletedPool, MaxExecutor, Pool, PoolGrants, PoolPaused};

@@ -30,6 +30,7 @@ pub mod load;
 pub mod migrate;
 pub mod operator_key;
 pub mod output;
+pub mod overview;
 mod own;
 mod page;
 pub mod partition;

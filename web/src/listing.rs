@@ -16,6 +16,8 @@ pub(crate) enum Cell {
     Two(String, String),
     /// Where it leads, and its text.
     Link(String, String),
+    /// The same, several.
+    Links(Vec<(String, &'static str)>),
     Code(String),
     Mark(Mark),
     Number(String),

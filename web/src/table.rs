@@ -30,9 +30,10 @@ const KEYS: Permission = Permission::OwnKeys;
 const USERS: Permission = Permission::ReadUsers;
 const AUDIT: Permission = Permission::ReadAudit;
 const OPERATE: OperatorScope = OperatorScope::Read;
+const ADMIN: OperatorScope = OperatorScope::Admin;
 
 /// Every page.
-pub static PAGES: [Page; 40] = pages! {
+pub static PAGES: [Page; 47] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
@@ -70,7 +71,14 @@ pub static PAGES: [Page; 40] = pages! {
     Get "/account/audit", May(AUDIT), account::audit => show;
     Get "/operators", Operator(OPERATE), operators::executors => show;
     Get "/operators/pools", Operator(OPERATE), operators::pools => show;
+    Get "/operators/pools/{name}/do/{lever}", Operator(ADMIN), operators::lever => ask_pool;
+    Post "/operators/pools/{name}/do/{lever}", Operator(ADMIN), operators::lever => pull_pool;
     Get "/operators/tenants", Operator(OPERATE), operators::tenants => show;
+    Get "/operators/tenants/{id}", Operator(OPERATE), operators::tenant => show;
+    Get "/operators/tenants/{id}/do/{lever}", Operator(ADMIN), operators::lever => ask_tenant;
+    Post "/operators/tenants/{id}/do/{lever}", Operator(ADMIN), operators::lever => pull_tenant;
+    Get "/operators/tenants/{id}/invoices/{number}/do/{lever}", Operator(ADMIN), operators::lever => ask_invoice;
+    Post "/operators/tenants/{id}/invoices/{number}/do/{lever}", Operator(ADMIN), operators::lever => pull_invoice;
     Get "/operators/costs", Operator(OPERATE), operators::tenants => costs;
     Get "/operators/plans", Operator(OPERATE), operators::plans => show;
 };

@@ -7,6 +7,7 @@ const TEXTS: [(&str, &str); 33] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage and its costs"),
     ("invoice", "Invoices"),
+    ("overview", "What runs, what waits, and how it goes"),
     ("limits", "Limits of your plan and their use"),
     ("concurrency", "Limits of concurrency keys"),
     ("spend_cap", "Spend caps: what tasks may cost in a day or a month"),

@@ -69,7 +69,6 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
     let (burst, hour) = state.limiter.rate_uses(&call.bucket).await;
     let source = if size.is_plans { LimitSource::Plan } else { LimitSource::Installation };
     let plan = store::tenant::plan_name(&state.api, &scope).await?;
-    let warnings = store::event::warnings(&state.api, &scope, WARNINGS).await?;
     let limits = Limits {
         plan: plan.and_then(|name| name.parse().ok()),
         state: caller.tenant_state().into(),
@@ -83,9 +82,15 @@ pub async fn read(call: &Call) -> Result<Limits, Problem> {
         flexible: limits.flexible,
         rates: [Some(burst), hour].into_iter().flatten().map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
-        warnings: warnings.into_iter().filter_map(view).collect(),
+        warnings: warnings(call).await?,
     };
     Ok(limits)
+}
+
+/// The latest warnings.
+pub(super) async fn warnings(call: &Call) -> Result<Vec<LimitWarning>, Problem> {
+    let found = store::event::warnings(&call.state.api, &call.scope(), WARNINGS).await?;
+    Ok(found.into_iter().filter_map(view).collect())
 }
 
 /// The database holds only JSON there.

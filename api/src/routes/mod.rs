@@ -11,6 +11,7 @@ pub mod keys;
 pub mod limits;
 pub mod metrics;
 pub mod openapi;
+pub mod overview;
 pub mod quotes;
 pub mod schedules;
 pub mod sessions;

@@ -5,8 +5,8 @@
 
 use super::{
     admin, audit, concurrency, costs, docs, health, invoices, keys, limits, metrics, openapi,
-    quotes, schedules, sessions, signal, spend_cap, task, usage, users, who_am_i, workflow,
-    workflow_run,
+    overview, quotes, schedules, sessions, signal, spend_cap, task, usage, users, who_am_i,
+    workflow, workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 133] = routes! {
+pub static TABLE: [Endpoint; 134] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -145,6 +145,7 @@ pub static TABLE: [Endpoint; 133] = routes! {
     Get "/v1/invoices" "invoice.list", Tenant(ReadUsage), None, invoices::list => handle, DOC;
     Get "/v1/invoices/{number}" "invoice.get", Tenant(ReadUsage), None, invoices::get => handle, DOC;
     Get "/v1/invoices/{number}/lines/{line}/attempts" "invoice.attempts", Tenant(ReadUsage), None, invoices::attempts => handle, DOC;
+    Get "/v1/overview" "overview.read", Tenant(ReadTasks), None, overview => handle, DOC;
     Get "/v1/limits" "limits.read", Tenant(ReadUsage), None, limits => handle, DOC;
     Get "/v1/concurrency-limits" "concurrency.list", Tenant(ReadTasks), None, concurrency::list => handle, DOC;
     Get "/v1/concurrency-limits/{key}" "concurrency.get", Tenant(ReadTasks), None, concurrency::get => handle, DOC;

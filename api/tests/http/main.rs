@@ -38,6 +38,7 @@ mod mistakes;
 mod operator_keys;
 mod operators;
 mod outage;
+mod overview;
 mod pooler;
 mod pools;
 mod price_dry_run;

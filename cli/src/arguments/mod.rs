@@ -165,6 +165,9 @@ pub enum Command {
     Invoice(InvoiceCommand),
     /// Show usage by day and tier.
     Usage(UsageArguments),
+    /// Show what runs, what waits, and how the newest finished tasks went.
+    #[command(after_help = "Example:\n  berth overview")]
+    Overview,
     /// Show the limits of the plan and their use.
     #[command(after_help = "Example:\n  berth limits")]
     Limits,

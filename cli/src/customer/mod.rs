@@ -27,6 +27,7 @@ mod log_reader;
 mod login;
 mod logs;
 mod moment;
+mod overview;
 mod pages;
 mod profile;
 mod quote;
@@ -92,6 +93,7 @@ pub use limits::run as limits;
 pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};
 pub use logs::{LogsArguments, run as logs};
+pub use overview::run as overview;
 pub(crate) use profile::{Kept, Profile};
 pub use profile::{ProfileUseArguments, list as profile_list, use_it as profile_use};
 pub use quote::{

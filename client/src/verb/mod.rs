@@ -16,6 +16,7 @@ mod limits;
 mod list;
 mod logs;
 mod openapi;
+mod overview;
 mod quotes;
 mod rerun;
 mod result;

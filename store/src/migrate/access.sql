@@ -166,6 +166,7 @@ grant select on tenant_past_state to berth_scheduler;
 grant select on tenant_plan to berth_admin;
 grant select on tenant_plan to berth_api;
 grant select on tenant_plan to berth_scheduler;
+grant select on tenant_quota_level to berth_api;
 grant select on tenant_turn to berth_api;
 grant select on usage_rollup to berth_admin;
 grant select on usage_rollup to berth_api;

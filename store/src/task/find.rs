@@ -295,6 +295,6 @@ fn push_range(query: &mut QueryBuilder<Postgres>, id: &'static str, filter: &Tas
 }
 
 /// The least UUIDv7 of a millisecond.
-fn first_id_of(at: Timestamp) -> Uuid {
+pub(crate) fn first_id_of(at: Timestamp) -> Uuid {
     Uuid::from_u128((at.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80)
 }

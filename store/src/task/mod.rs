@@ -21,6 +21,7 @@ mod wake;
 pub use called::{EndedCalls, end_called};
 pub use completion::{Completion, CompletionAnswer, complete, granted};
 pub use explain::{UnsentDue, UnsentTask, explain, explain_unsent};
+pub(crate) use find::first_id_of;
 pub use find::{LabelFilter, TaskFilter, find, find_page};
 pub use get::get;
 pub use held::held;

@@ -30,6 +30,7 @@ mod migrations;
 mod numbers;
 mod one_end;
 mod output_and_usage;
+mod overview;
 mod pages;
 mod partitions;
 mod plan_limits;

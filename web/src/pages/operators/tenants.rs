@@ -23,9 +23,9 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     list.tabs = tabs(&visit);
     let row = |tenant: &Tenant| {
         vec![
-            Cell::Two(
+            Cell::Link(
+                format!("/operators/tenants/{}", tenant.id),
                 tenant.name.clone().unwrap_or_else(|| "purged".to_owned()),
-                tenant.id.to_string(),
             ),
             Cell::Mark(mark_of(&tenant.state.to_string())),
             Cell::Text(tenant.plan.to_string()),

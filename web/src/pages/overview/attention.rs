@@ -1,8 +1,8 @@
 //! What needs attention: quotas nearly used, due times that were missed, schedules that were paused, caps that are full.
 
 use crate::visit::in_path;
-use crate::words::{Ago, count, money, ratio};
-use api_types::{LimitWarning, LimitWarningKind, Limits, QuotaUse, SpendCap};
+use crate::words::{Ago, money, ratio};
+use api_types::{LimitWarning, LimitWarningKind, Overview, SpendCap};
 use chrono::TimeDelta;
 use domain::time::Timestamp;
 use serde_json::Value;
@@ -20,33 +20,22 @@ pub(crate) struct Matter {
     pub when: Option<Ago>,
 }
 
-/// What of the limits needs attention.
-pub(crate) fn of_limits(limits: &Limits, now: Timestamp) -> Vec<Matter> {
-    let mut matters: Vec<Matter> = limits.quotas.iter().filter_map(of_quota).collect();
-    if limits.state.to_string() == "suspended" {
+/// What of a tenant needs attention.
+pub(crate) fn of_overview(overview: &Overview, now: Timestamp) -> Vec<Matter> {
+    let mut matters = Vec::new();
+    if overview.state.to_string() == "suspended" {
         let what = "Your account is suspended: no task starts. Ask whoever runs this installation.";
         let href = "/account".to_owned();
-        matters.insert(0, Matter { tone: "bad", what: what.to_owned(), href, when: None });
+        matters.push(Matter { tone: "bad", what: what.to_owned(), href, when: None });
     }
-    let recent = limits.warnings.iter().filter(|it| it.at > now - TimeDelta::days(DAYS));
+    matters.extend(overview.nearly_used.iter().map(|quota| {
+        let name = quota.to_string().replace('_', " ");
+        let what = format!("80 % or more of the quota {name} are used.");
+        Matter { tone: "warn", what, href: "/account".to_owned(), when: None }
+    }));
+    let recent = overview.warnings.iter().filter(|it| it.at > now - TimeDelta::days(DAYS));
     matters.extend(recent.filter_map(|warning| of_warning(warning, now)).take(5));
     matters
-}
-
-fn of_quota(quota: &QuotaUse) -> Option<Matter> {
-    let percent = ratio(quota.used, quota.limit);
-    if quota.limit == 0 || percent < 80 {
-        return None;
-    }
-    let name = quota.name.to_string().replace('_', " ");
-    let amount = |amount: u64| count(i64::try_from(amount).unwrap_or(i64::MAX));
-    let what = format!(
-        "{percent} % of the quota {name} are used: {} of {}.",
-        amount(quota.used),
-        amount(quota.limit)
-    );
-    let tone = if percent >= 100 { "bad" } else { "warn" };
-    Some(Matter { tone, what, href: "/account".to_owned(), when: None })
 }
 
 fn of_warning(warning: &LimitWarning, now: Timestamp) -> Option<Matter> {

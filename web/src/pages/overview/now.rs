@@ -1,16 +1,16 @@
 //! The live part of the overview.
 
-use super::attention::{Matter, of_limits};
+use super::attention::{Matter, of_overview};
 use super::failures::{Group, groups};
 use crate::fault::Fault;
 use crate::pages::tasks::view::TaskRow;
 use crate::visit::Visit;
-use crate::words::count;
-use api_types::{Limits, Page, Task};
+use crate::words::{count, ms, ratio};
+use api_types::{Overview, Page, Task};
 use askama::Template;
 use chrono::{SecondsFormat, TimeDelta};
 use domain::access::Permission;
-use domain::plan::Quota;
+use domain::task::State;
 use runtime::clock::wall;
 
 /// States of a task that nobody wanted.
@@ -36,8 +36,7 @@ struct Figure {
     label: &'static str,
     value: String,
     more: String,
-    /// Where who asks may see more.
-    href: Option<&'static str>,
+    href: &'static str,
 }
 
 /// Reads it.
@@ -45,32 +44,25 @@ pub(crate) async fn read(visit: &Visit) -> Result<Now, Fault> {
     let now = wall();
     let day = (now - TimeDelta::days(1)).to_rfc3339_opts(SecondsFormat::Secs, true);
     let failed = format!("/v1/tasks?state={FAILED}&created_from={day}&limit={LATEST}");
-    let (limits, running, failed) = futures::join!(
-        some::<Limits>(visit, Permission::ReadUsage, "/v1/limits".to_owned()),
-        some::<Page<Task>>(
-            visit,
-            Permission::ReadTasks,
-            "/v1/tasks?state=running,cancelling,retrying&limit=8".to_owned()
-        ),
-        some::<Page<Task>>(visit, Permission::ReadTasks, failed),
+    let running = "/v1/tasks?state=running,cancelling,retrying&limit=8".to_owned();
+    let reads = visit.may(Permission::ReadTasks);
+    let (overview, running, failed) = futures::join!(
+        some::<Overview>(visit, reads, "/v1/overview".to_owned()),
+        some::<Page<Task>>(visit, reads, running),
+        some::<Page<Task>>(visit, reads, failed),
     );
     let mut missing = Vec::new();
-    let (limits, running, failed) =
-        (kept(limits, &mut missing), kept(running, &mut missing), kept(failed, &mut missing));
+    let (overview, running, failed) =
+        (kept(overview, &mut missing), kept(running, &mut missing), kept(failed, &mut missing));
     let none = Page::last(Vec::new());
     let (running, failed) = (running.unwrap_or_else(|| none.clone()), failed.unwrap_or(none));
-    let reads = visit.may(Permission::ReadTasks);
-    let figures = figures(limits.as_ref(), reads.then_some(&failed));
-    let is_new = limits.as_ref().is_some_and(|limits| held(limits, Quota::Backlog) == Some(0))
-        && running.data.is_empty()
-        && failed.data.is_empty();
     Ok(Now {
-        figures,
-        matters: limits.map(|limits| of_limits(&limits, now)).unwrap_or_default(),
+        figures: overview.as_ref().map(figures).unwrap_or_default(),
+        matters: overview.as_ref().map(|overview| of_overview(overview, now)).unwrap_or_default(),
         running: running.data.iter().map(|task| TaskRow::of(task, now)).collect(),
         failures: groups(&failed.data, now).into_iter().take(6).collect(),
         missing,
-        is_new,
+        is_new: overview.is_some_and(|it| it.live.tasks == 0 && it.recent.tasks == 0),
         reads,
     })
 }
@@ -78,10 +70,10 @@ pub(crate) async fn read(visit: &Visit) -> Result<Now, Fault> {
 /// What the API gives, where the one who asks may have it.
 async fn some<T: serde::de::DeserializeOwned>(
     visit: &Visit,
-    permission: Permission,
+    may: bool,
     target: String,
 ) -> Option<Result<T, String>> {
-    if visit.may(permission) { Some(visit.try_get(target).await) } else { None }
+    if may { Some(visit.try_get(target).await) } else { None }
 }
 
 fn kept<T>(read: Option<Result<T, String>>, missing: &mut Vec<String>) -> Option<T> {
@@ -96,37 +88,59 @@ fn kept<T>(read: Option<Result<T, String>>, missing: &mut Vec<String>) -> Option
     }
 }
 
-fn held(limits: &Limits, quota: Quota) -> Option<u64> {
-    limits.quotas.iter().find(|use_of| use_of.name == quota).map(|use_of| use_of.used)
-}
-
-/// `failed`: what failed, for those who may see tasks.
-fn figures(limits: Option<&Limits>, failed: Option<&Page<Task>>) -> Vec<Figure> {
-    let mut figures = Vec::new();
+/// What is live, by state; how much failed; how soon tasks start.
+fn figures(overview: &Overview) -> Vec<Figure> {
+    let Overview { live, recent, .. } = overview;
     let amount = |amount: u64| count(i64::try_from(amount).unwrap_or(i64::MAX));
-    if let Some(limits) = limits {
-        let of = |quota: Quota| limits.quotas.iter().find(|use_of| use_of.name == quota);
-        for (quota, label, href) in [
-            (Quota::RunningTasks, "Running", "/tasks?state=running%2Ccancelling"),
-            (Quota::Backlog, "Not finished", "/tasks?state=scheduled%2Cready%2Cqueued%2Cretrying"),
-            (Quota::Schedules, "Schedules", "/schedules"),
-            (Quota::WorkflowRuns, "Workflow runs", "/workflows/runs"),
-        ] {
-            if let Some(use_of) = of(quota) {
-                let more = format!("of at most {}", amount(use_of.limit));
-                let href = failed.map(|_| href);
-                figures.push(Figure { label, value: amount(use_of.used), more, href });
-            }
-        }
-    }
-    let Some(failed) = failed else { return figures };
-    let more = if failed.next_cursor.is_some() { "+" } else { "" };
+    let in_states = |wanted: &[State]| -> u64 {
+        let these = live.states.iter().filter(|one| wanted.iter().any(|state| one.state == *state));
+        these.map(|one| one.tasks).sum()
+    };
+    let more = if live.is_complete { "" } else { "+" };
+    let overdue = format!("{} over their start deadline", amount(live.overdue));
+    let overdue = if live.overdue > 0 { overdue } else { "none overdue".to_owned() };
+    let mut figures: Vec<Figure> = [
+        (
+            "Running",
+            &[State::Running, State::Cancelling][..],
+            "now",
+            "/tasks?state=running%2Ccancelling",
+        ),
+        (
+            "Waiting",
+            &[State::Ready, State::Queued],
+            overdue.as_str(),
+            "/tasks?state=ready%2Cqueued",
+        ),
+        ("Scheduled", &[State::Scheduled], "for later", "/tasks?state=scheduled"),
+        ("Retrying", &[State::Retrying], "after a failure", "/tasks?state=retrying"),
+    ]
+    .into_iter()
+    .map(|(label, states, note, href)| {
+        let value = format!("{}{more}", amount(in_states(states)));
+        Figure { label, value, more: note.to_owned(), href }
+    })
+    .collect();
     figures.push(Figure {
         label: "Failed",
-        value: format!("{}{more}", failed.data.len()),
-        more: "of those submitted in 24 h".to_owned(),
-        href: Some("/tasks?state=failed%2Caborted%2Ckilled%2Cexpired"),
+        value: amount(recent.failed),
+        more: format!("of the last {} that ended, 24 h", amount(recent.tasks)),
+        href: "/tasks?state=failed%2Caborted%2Ckilled%2Cexpired",
     });
+    if let Some(wait) = recent.wait {
+        figures.push(Figure {
+            label: "Started in time",
+            value: format!("{} %", ratio(recent.on_time, recent.started)),
+            more: format!("of {}, 24 h", amount(recent.started)),
+            href: "/tasks?state=succeeded",
+        });
+        figures.push(Figure {
+            label: "Wait, p50",
+            value: ms(wait.p50_ms),
+            more: format!("p95 {}, p99 {}", ms(wait.p95_ms), ms(wait.p99_ms)),
+            href: "/tasks?state=succeeded",
+        });
+    }
     figures
 }
 
