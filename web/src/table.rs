@@ -32,7 +32,7 @@ const AUDIT: Permission = Permission::ReadAudit;
 const OPERATE: OperatorScope = OperatorScope::Read;
 
 /// Every page.
-pub static PAGES: [Page; 39] = pages! {
+pub static PAGES: [Page; 41] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
@@ -50,6 +50,8 @@ pub static PAGES: [Page; 39] = pages! {
     Get "/schedules/new", May(SUBMIT), schedules::edit => show;
     Post "/schedules/new", May(SUBMIT), schedules::edit => send;
     Get "/schedules/{name}", May(READ), schedules::schedule => show;
+    Get "/schedules/{name}/edit", May(SUBMIT), schedules::edit => show;
+    Post "/schedules/{name}/edit", May(SUBMIT), schedules::edit => send;
     Get "/schedules/{name}/do/{lever}", May(SUBMIT), schedules::lever => ask;
     Post "/schedules/{name}/do/{lever}", May(SUBMIT), schedules::lever => pull;
     Get "/workflows", May(READ), workflows::list => show;
