@@ -1,7 +1,7 @@
 //! The account: keys that are shown once, users, and their roles.
 
 use super::browser::{Browser, location, text};
-use crate::client::Answer;
+use crate::client::{Answer, request};
 use crate::server::Server;
 use crate::users::{PASSWORD, server, user};
 use domain::access::Role;
@@ -94,7 +94,7 @@ async fn a_user_signs_in_with_a_password_and_stays_signed_in_beyond_an_access_to
     // The shortest life; a page renews a token 20 s before its end.
     let server =
         Server::start_with(&[crate::users::JWT, ("BERTH_AUTH__ACCESS_TOKEN_LIFE", "30s")]).await;
-    user(&server, "ann@example.com", Role::Developer).await;
+    let ann = user(&server, "ann@example.com", Role::Developer).await;
     let mut browser = Browser::new(&server);
     let fields = [("tenant", "first"), ("email", "ann@example.com")];
     let wrong = [&fields[..], &[("password", "a wrong password")]].concat();
@@ -115,7 +115,10 @@ async fn a_user_signs_in_with_a_password_and_stays_signed_in_beyond_an_access_to
     }
     assert_eq!(browser.get("/account/keys").await.status, 200, "the renewed one is good");
     // Removed, the user is out; nothing renews that.
-    server.db.sql("delete from app_user where email = 'ann@example.com'").await.unwrap();
+    let bearer = format!("Bearer {}", server.key);
+    let path = format!("/v1/users/{ann}");
+    let removed = request(server.addr, "DELETE", &path, &[("Authorization", &bearer)], b"").await;
+    assert_eq!(removed.status, 200, "{removed:?}");
     let deadline = monotonic() + Duration::from_secs(10);
     let out = loop {
         let answer = browser.get("/tasks").await;

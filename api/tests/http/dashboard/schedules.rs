@@ -137,7 +137,7 @@ async fn the_calendar_marks_the_days_on_which_the_clocks_change() {
     let page = browser.page("/schedules/daily?month=2031-03").await;
     for part in [
         "Due in March 2031",
-        "31 due times in this month.",
+        "31 due times to come in this month.",
         "clocks +1 h",
         "On 2031-03-30 the clocks go from UTC+01:00 to UTC+02:00.",
         "times of Europe/Berlin",
@@ -149,7 +149,7 @@ async fn the_calendar_marks_the_days_on_which_the_clocks_change() {
         browser
             .page("/schedules/daily?month=2031-05")
             .await
-            .contains("31 due times in this month.")
+            .contains("31 due times to come in this month.")
     );
     // A month that is none is the one of the next due time.
     assert!(browser.page("/schedules/daily?month=x").await.contains("Due in "));
@@ -161,9 +161,9 @@ async fn past_due_times_are_a_map_with_a_legend_and_levers_work() {
     let name = server.schedule().await;
     let tenant = server.tenant.uuid();
     let sql = format!(
-        "insert into schedule_fire (schedule_id, tenant_id, due_at, outcome, kind, fired_at, version)
+        "insert into schedule_fire (schedule_id, tenant_id, due_at, outcome, kind, fired_at, version, task_id)
         select s.id, '{tenant}', now() - n * interval '1 hour', case when n = 2 then 'skipped_overlap' when n = 3 then 'shed_quota'
-            else 'late' end, 'scheduled', now(), 1
+            else 'late' end, 'scheduled', now(), 1, case when n in (2, 3) then null else gen_random_uuid() end
         from schedule s cross join generate_series(1, 15) n where s.name = '{name}'"
     );
     server.db.sql(&sql).await.unwrap();

@@ -19,10 +19,10 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let now = wall();
     let columns = [
         ("Key", false),
-        ("Scopes", false),
+        ("Scopes", true),
         ("Last used", true),
         ("Expires", true),
-        ("Replace", true),
+        ("Replace", false),
         ("End", false),
     ];
     let empty =

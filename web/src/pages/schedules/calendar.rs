@@ -38,6 +38,8 @@ pub(super) struct Day {
     pub times: Vec<String>,
     /// What is not shown of it.
     pub more: Option<String>,
+    /// Whether there may be more that were not counted.
+    pub is_uncounted: bool,
     /// By how much the clocks change.
     pub change: Option<String>,
 }
@@ -55,13 +57,9 @@ impl Calendar {
         let usual = next.and_then(local).map_or(now, |at| at.date_naive());
         let first = first_of(asked.unwrap_or(usual));
         let path = format!("/schedules/{}", in_path(&schedule.name));
-        // Every zone's first day has begun then, and none's last day is over.
-        let from = first
-            .checked_sub_days(Days::new(2))
-            .unwrap_or(first)
-            .and_time(NaiveTime::MIN)
-            .and_utc();
-        let from = from.format("%Y-%m-%dT%H:%M:%SZ").to_string();
+        // Every zone's first day begins after that, and what is past is on the map of outcomes.
+        let from = first.checked_sub_days(Days::new(2)).unwrap_or(first).and_time(NaiveTime::MIN);
+        let from = from.and_utc().max(wall()).format("%Y-%m-%dT%H:%M:%SZ").to_string();
         let target = format!("/v1{path}/preview?count={MOST}&from={from}");
         let due: SchedulePreview = visit.try_get(target).await?;
         let noon = json!({"timing": {"specs": [{"cron": "0 12 * * *"}], "zone": due.zone}, "count": 36, "from": from});
@@ -102,12 +100,12 @@ impl Calendar {
         }
         let count: usize = days.values().map(Vec::len).sum();
         let total = match (end, count) {
-            (Some(end), _) => format!(
-                "At least {count} due times: they are counted until {end}, the page shows no more at a time."
-            ),
-            (None, 0) => "No due time in this month.".to_owned(),
-            (None, 1) => "1 due time in this month.".to_owned(),
-            (None, count) => format!("{count} due times in this month."),
+            (Some(end), _) => {
+                format!("At least {count} due times: they are counted until {end} and no further.")
+            }
+            (None, 0) => "No due time to come in this month.".to_owned(),
+            (None, 1) => "1 due time to come in this month.".to_owned(),
+            (None, count) => format!("{count} due times to come in this month."),
         };
         let of_month = changes.iter().filter(|(day, _)| (first..next).contains(day));
         Self {
@@ -131,13 +129,17 @@ impl Day {
     ) -> Self {
         let all = days.get(&date).map_or(&[][..], Vec::as_slice);
         let is_uncounted = is_in && end.is_some_and(|end| date >= end);
-        let more = match (all.len().checked_sub(SHOWN), is_uncounted) {
-            (_, true) => Some("not all counted".to_owned()),
-            (Some(more @ 1..), false) => Some(format!("+{more} more")),
-            _ => None,
-        };
+        let more = all.len().checked_sub(SHOWN).filter(|more| *more > 0);
+        let more = more.map(|more| format!("+{more} more"));
         let change = changes.get(&date).filter(|_| is_in).map(Change::short);
-        Self { date, is_in, times: all.iter().take(SHOWN).cloned().collect(), more, change }
+        Self {
+            date,
+            is_in,
+            times: all.iter().take(SHOWN).cloned().collect(),
+            more,
+            is_uncounted,
+            change,
+        }
     }
 }
 
@@ -247,7 +249,7 @@ mod tests {
             (Some("+1 more"), Some("clocks +1 h"))
         );
         assert_eq!(calendar.changes, ["On 2027-03-28 the clocks go from UTC+01:00 to UTC+02:00."]);
-        assert_eq!(calendar.total, "5 due times in this month.");
+        assert_eq!(calendar.total, "5 due times to come in this month.");
         assert!(day(&calendar, 27).change.is_none());
     }
 
@@ -255,7 +257,7 @@ mod tests {
     fn days_whose_times_are_not_all_known_say_so() {
         let calendar = month(due(&[("2027-03-02T00:00:00+01:00", &[])]), true, &[]);
         assert!(day(&calendar, 1).more.is_none());
-        assert_eq!(day(&calendar, 2).more.as_deref(), Some("not all counted"));
+        assert!(day(&calendar, 2).is_uncounted && !day(&calendar, 1).is_uncounted);
         assert!(calendar.total.starts_with("At least 1 due times"), "{}", calendar.total);
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Step {
     pub is_open: bool,
     /// Its result is of the run before.
     pub taken_over: bool,
+    /// Whether it waits for its items instead of running.
+    pub has_items: bool,
 }
 
 /// The path.
@@ -56,6 +58,7 @@ impl Path {
                 ran: started.map(|started| end - started),
                 is_open: node.finished_at.is_none(),
                 taken_over: node.taken_over,
+                has_items: node.items.is_some(),
             });
             if !node.taken_over {
                 free = end;

@@ -132,6 +132,7 @@ fn step(step: &Step) -> StepRow {
                 if step.is_open { format!("has run for {ran}") } else { format!("ran {ran}") };
             format!("waited {}, {runs}", length(waited))
         }
+        (_, Some(waited), None) if step.has_items => format!("its items: {}", length(waited)),
         (_, Some(waited), None) if step.is_open => format!("has waited for {}", length(waited)),
         (_, waited, _) => format!("waited {}", length(waited.unwrap_or_default())),
     };
