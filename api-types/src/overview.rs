@@ -32,7 +32,7 @@ pub struct Overview {
 pub struct OverviewLive {
     /// How many are counted: at most 10 000, the oldest.
     pub tasks: u64,
-    /// False: there are more than are counted.
+    /// False: there may be more than are counted.
     pub is_complete: bool,
     /// One row for each state that any has.
     pub states: Vec<OverviewState>,

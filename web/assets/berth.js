@@ -99,9 +99,28 @@
     }
   };
 
+  // A form with a preview: what it would do is asked for a moment after the last change.
+  const previewing = (form) => {
+    const shown = form.querySelector("#preview");
+    let waiting = 0, turn = 0;
+    const ask = async () => {
+      const own = ++turn;
+      const fields = new URLSearchParams(new FormData(form));
+      fields.set("preview", "yes");
+      try {
+        const answer = await fetch(form.action, { method: "POST", headers: { accept: "text/html" }, body: fields });
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const made = page.querySelector("#preview");
+        if (made && own === turn) { shown.innerHTML = made.innerHTML; ready(shown); }
+      } catch { /* The button does the same. */ }
+    };
+    form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(ask, 700); });
+  };
+
   const ready = (within) => { times(within); copying(within); picking(within); };
   ready(document);
   for (const log of document.querySelectorAll(".log")) log.scrollTop = log.scrollHeight;
   for (const section of document.querySelectorAll("[data-live]")) live(section);
+  for (const form of document.querySelectorAll("form[data-preview]")) previewing(form);
   setInterval(() => times(document), 5000);
 })();

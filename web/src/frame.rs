@@ -132,6 +132,8 @@ fn done(code: &str) -> Option<&'static str> {
         "started" => "The run was started.",
         "run-cancelled" => "The run was cancelled.",
         "rerun" => "A new run was started.",
+        "signalled" => "The signal was sent.",
+        "removed" => "The user was removed.",
         "revoked" => "The key was revoked.",
         "signed-out" => "You are signed out.",
         "session-over" => "Your session is over. Sign in again to go on.",

@@ -8,6 +8,7 @@ mod ansi;
 mod assets;
 mod backend;
 mod dashboard;
+mod diff;
 mod fault;
 mod form;
 mod frame;

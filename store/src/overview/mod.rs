@@ -17,6 +17,7 @@ use sqlx::PgConnection;
 
 /// Live tasks that are counted at most.
 pub const MOST_LIVE: u32 = 10_000;
+
 /// The figures of a tenant.
 #[derive(Debug, Clone)]
 pub struct Overview {

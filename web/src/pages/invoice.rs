@@ -9,6 +9,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
 use api_types::{Invoice, InvoiceLine};
 use askama::Template;
+use domain::invoice::LineKind;
 use serde_json::Value;
 
 #[derive(Template)]
@@ -23,21 +24,37 @@ struct InvoicePage {
     seller: String,
     customer: String,
     address: String,
-    lines: Vec<(String, String, String)>,
+    lines: Vec<Line>,
     total: String,
+}
+
+struct Line {
+    what: String,
+    /// Its attempts, where it is made of some.
+    href: Option<String>,
+    quantity: String,
+    amount: String,
 }
 
 /// Shows it.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let invoice: Invoice =
         visit.get(format!("/v1/invoices/{}", visit.part_in_path("number"))).await?;
+    let path = format!("/costs/invoices/{}", in_path(&invoice.number));
     let line = |line: &InvoiceLine| {
-        let quantity = line.quantity.map(count).unwrap_or_default();
-        (line.description.clone(), quantity, money(line.amount, &invoice.currency))
+        let has_attempts = matches!(
+            line.kind.known(),
+            Some(LineKind::Attempts | LineKind::Tasks | LineKind::Fires)
+        );
+        Line {
+            what: line.description.clone(),
+            href: has_attempts.then(|| format!("{path}/lines/{}", line.line)),
+            quantity: line.quantity.map(count).unwrap_or_default(),
+            amount: money(line.amount, &invoice.currency),
+        }
     };
     page(&InvoicePage {
         frame: Frame::new(&visit, Section::Money, format!("Invoice {}", invoice.number)),
-        path: format!("/costs/invoices/{}", in_path(&invoice.number)),
         state: mark_of(&invoice.state.to_string()),
         from: Moment(invoice.starts_at),
         until: Moment(invoice.ends_at),
@@ -47,6 +64,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         lines: invoice.lines.iter().map(line).collect(),
         total: money(invoice.total, &invoice.currency),
         number: invoice.number.clone(),
+        path,
     })
 }
 

@@ -19,15 +19,18 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let now = wall();
     let columns = [
         ("Key", false),
-        ("Scopes", false),
+        ("Scopes", true),
         ("Last used", true),
         ("Expires", true),
-        ("Action", false),
+        ("Replace", false),
+        ("End", false),
     ];
-    let empty = ("No API keys", "Make one with: berth keys create --name NAME --scope submit");
+    let empty =
+        ("No API keys", "Make one here, or with: berth keys create --name NAME --scope submit");
     let frame = Frame::new(&visit, Section::Account, "API keys");
     let mut list = Listing::new(frame, &columns, empty);
     list.tabs = tabs(&visit);
+    list.acts = vec![("/account/keys/new".to_owned(), "New API key")];
     list.rows = keys.data.iter().map(|key| row(key, now)).collect();
     list.paged(&visit, &[], keys.next_cursor.map(|cursor| cursor.to_string())).show()
 }
@@ -40,7 +43,17 @@ fn row(key: &ApiKey, now: domain::time::Timestamp) -> Vec<Cell> {
         Cell::Text(scopes.join(", ")),
         key.last_used_at.map_or(Cell::Text("never".to_owned()), |at| Cell::Ago(Ago { at, now })),
         key.expires_at.map_or(Cell::Text("never".to_owned()), |at| Cell::At(Moment(at))),
-        Cell::Link(format!("/account/keys/{}/revoke", in_path(&id)), "Revoke".to_owned()),
+        match &key.replaced_by {
+            Some(new) => Cell::Two("replaced".to_owned(), format!("by {new}")),
+            None => Cell::Link(
+                format!("/account/keys/{}/rotate", in_path(&id)),
+                format!("Rotate {}", key.name),
+            ),
+        },
+        Cell::Link(
+            format!("/account/keys/{}/revoke", in_path(&id)),
+            format!("Revoke {}", key.name),
+        ),
     ]
 }
 

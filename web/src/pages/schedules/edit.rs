@@ -1,45 +1,56 @@
-//! `/schedules/new`: a form for a schedule, with a preview of its due times and the price of a month.
+//! `/schedules/new` and `/schedules/{name}/edit`: a form for a schedule, with a preview of its due times and the price of a month.
+//!
+//! An edit names the version that the form was made from. If another was stored since, nothing is changed, and the page shows what
+//! differs.
 
+use super::due::Due;
+use super::form::{Entered, Fits, stored};
+use super::{price, timing};
 use crate::backend::Method;
+use crate::diff::{DiffLine, lines};
 use crate::fault::Fault;
 use crate::frame::{Frame, Section, page, page_with};
-use crate::visit::{Visit, in_path};
-use crate::words::{Moment, money};
+use crate::visit::{Visit, in_path, read};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use api_types::{ErrorCode, FieldError, Quote, Schedule, SchedulePreview};
+use api_types::{ErrorCode, FieldError, Problem, Quote, Schedule, SchedulePreview};
 use askama::Template;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Due times that the preview shows.
 const SHOWN: usize = 8;
 
-#[derive(Debug, Clone, Default)]
-struct Entered {
-    name: String,
-    cron: String,
-    every: String,
-    zone: String,
-    command: String,
-    tier: String,
-    execution_cap: String,
-    max_attempts: String,
-    overlap: String,
-}
-
 #[derive(Template)]
-#[template(path = "schedules/new.html")]
-struct NewPage {
+#[template(path = "schedules/edit.html")]
+struct EditPage {
     frame: Frame,
+    /// The stored one's version; none: a new one.
+    version: Option<i64>,
+    path: String,
+    /// The page of the schedule.
+    back: String,
     entered: Entered,
+    fits: Fits,
+    /// The timing in words, where there are no fields for it.
+    timing: String,
+    /// What runs, where there is no field for it.
+    runs: String,
     errors: Vec<FieldError>,
     wrong: Option<String>,
-    due: Vec<(Moment, String)>,
-    price: Option<String>,
-    cli: String,
+    conflict: Option<Conflict>,
+    due: Vec<Due>,
+    price: Vec<String>,
+    document: String,
 }
 
-impl NewPage {
+/// Another version was stored meanwhile.
+struct Conflict {
+    version: i64,
+    by: String,
+    changes: Vec<DiffLine>,
+}
+
+impl EditPage {
     fn wrong_with(&self, pointers: &str) -> Option<&str> {
         let named =
             |error: &&FieldError| pointers.split(' ').any(|it| error.pointer.starts_with(it));
@@ -47,137 +58,200 @@ impl NewPage {
     }
 }
 
+/// A schedule that is edited, as it is stored now.
+struct Base {
+    schedule: Schedule,
+    document: Value,
+}
+
+/// None for a new one.
+async fn base(visit: &Visit) -> Result<Option<Base>, Fault> {
+    if visit.part("name").is_empty() {
+        return Ok(None);
+    }
+    let found: Value = visit.get(format!("/v1/schedules/{}", visit.part_in_path("name"))).await?;
+    let document = stored(&found);
+    Ok(Some(Base { schedule: serde_json::from_value(found)?, document }))
+}
+
 /// Shows the form.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
-    let entered = Entered { zone: "UTC".to_owned(), ..Entered::default() };
-    page(&form(&visit, entered, Vec::new(), None))
+    let base = base(&visit).await?;
+    let mut entered = match &base {
+        Some(base) => Entered::of(&base.schedule.name, &base.document),
+        None => Entered { zone: "UTC".to_owned(), ..Entered::default() },
+    };
+    if visit.query.text("as") == "document" {
+        let whole = match &base {
+            Some(base) => base.document.clone(),
+            None => json!({"timing": {"specs": [{"daily": {"at": ["02:30"]}}], "zone": "UTC"},
+                "task": {"run": {"command": {"argv": ["bash", "-c", "echo hi"]}}}}),
+        };
+        entered.document = Some(serde_json::to_string_pretty(&whole)?);
+    }
+    page(&form(&visit, base.as_ref(), entered))
 }
 
 /// Stores the schedule, or shows what it would do.
 pub(crate) async fn send(visit: Visit) -> Result<HttpResponse, Fault> {
-    let text = |name| visit.form.text(name).to_owned();
-    let entered = Entered {
-        name: text("name"),
-        cron: text("cron"),
-        every: text("every"),
-        zone: text("zone"),
-        command: visit.form.get("command").unwrap_or_default().replace("\r\n", "\n"),
-        tier: text("tier"),
-        execution_cap: text("execution_cap"),
-        max_attempts: text("max_attempts"),
-        overlap: text("overlap"),
+    let base = base(&visit).await?;
+    let entered = Entered::read(&visit.form);
+    let document = match entered.document(base.as_ref().map(|base| &base.document)) {
+        Ok(document) => document,
+        Err((pointer, detail)) => {
+            let mut shown = form(&visit, base.as_ref(), entered);
+            shown.errors = vec![FieldError { pointer: pointer.to_owned(), detail }];
+            return page_with(StatusCode::UNPROCESSABLE_ENTITY, &shown);
+        }
     };
-    let document = document(&entered);
     let done = if visit.form.has("preview") {
-        preview(&visit, &entered, &document).await
+        preview(&visit, base.as_ref(), &entered, &document).await
     } else {
-        store(&visit, &entered, &document).await
+        store(&visit, base.as_ref(), &entered, &document).await
     };
     match done {
         Err(Fault::Problem(problem))
+            if problem.code == ErrorCode::VersionMismatch && base.is_some() =>
+        {
+            conflict(&visit, entered, &document).await
+        }
+        Err(Fault::Problem(problem))
             if problem.status == 422 || problem.code == ErrorCode::VersionMismatch =>
         {
-            let status =
-                StatusCode::from_u16(problem.status).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
-            let wrong = (!problem.errors.iter().all(is_of_a_field)).then_some(problem.detail);
-            page_with(status, &form(&visit, entered, problem.errors, wrong))
+            refused(&visit, base.as_ref(), entered, *problem)
         }
         done => done,
     }
 }
 
+/// The form with what is wrong, at the fields where they are.
+fn refused(
+    visit: &Visit,
+    base: Option<&Base>,
+    entered: Entered,
+    problem: Problem,
+) -> Result<HttpResponse, Fault> {
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+    let mut shown = form(visit, base, entered);
+    let fields = if problem.code == ErrorCode::VersionMismatch {
+        let taken = "There is a schedule of this name. Choose another name, or edit that one.";
+        shown.wrong = Some(taken.to_owned());
+        Vec::new()
+    } else if shown.entered.document.is_some() {
+        problem.errors.iter().map(at_document).collect()
+    } else {
+        if !problem.errors.iter().all(is_of_a_field) || problem.errors.is_empty() {
+            let whole = |error: &FieldError| format!("{}: {}", error.pointer, error.detail);
+            let all: Vec<String> = problem.errors.iter().map(whole).collect();
+            shown.wrong = Some(if all.is_empty() { problem.detail } else { all.join("; ") });
+        }
+        problem.errors
+    };
+    shown.errors = fields;
+    page_with(status, &shown)
+}
+
+fn at_document(error: &FieldError) -> FieldError {
+    let detail = format!("{}: {}", error.pointer, error.detail);
+    FieldError { pointer: "/document".to_owned(), detail }
+}
+
 fn is_of_a_field(error: &FieldError) -> bool {
-    let fields = ["/timing", "/task/run", "/task/execution_cap", "/task/max_attempts"];
+    let fields = ["/timing", "/task/run", "/task/execution_cap", "/task/max_attempts", "/workflow"];
     fields.iter().any(|field| error.pointer.starts_with(field))
 }
 
-/// Stores a new one: one that exists under the name stays as it is.
-async fn store(visit: &Visit, entered: &Entered, document: &Value) -> Result<HttpResponse, Fault> {
-    if entered.name.is_empty() {
+/// Stores it: a new one where none is, an edited one over the version that the form was made from.
+async fn store(
+    visit: &Visit,
+    base: Option<&Base>,
+    entered: &Entered,
+    document: &Value,
+) -> Result<HttpResponse, Fault> {
+    let name = base.map_or(entered.name.as_str(), |base| base.schedule.name.as_str());
+    if name.is_empty() {
         return Err(Fault::BadForm("Give the schedule a name."));
     }
-    let target = format!("/v1/schedules/{}", in_path(&entered.name));
-    let headers =
-        vec![("content-type", "application/json".to_owned()), ("if-none-match", "*".to_owned())];
+    let condition = match base {
+        None => ("if-none-match", "*".to_owned()),
+        Some(_) => {
+            let version = visit.form.text("version").parse::<i64>();
+            let version =
+                version.map_err(|_| Fault::BadForm("It does not say which version it changes."))?;
+            ("if-match", format!("\"{version}\""))
+        }
+    };
+    let headers = vec![("content-type", "application/json".to_owned()), condition];
+    let target = format!("/v1/schedules/{}", in_path(name));
     let body = serde_json::to_vec(document)?;
     let reply = visit.reply(Method::Put, target, Some(body), headers).await;
-    let stored: Schedule = crate::visit::read(&reply)?;
+    let stored: Schedule = read(&reply)?;
     Err(Fault::to(format!("/schedules/{}?done=stored", in_path(&stored.name))))
+}
+
+/// Says that somebody else stored another version, and what differs. The next time the form is sent, it is over that one.
+async fn conflict(visit: &Visit, entered: Entered, sent: &Value) -> Result<HttpResponse, Fault> {
+    let base = base(visit).await?;
+    let Some(found) = &base else { return Err(Fault::NoPage) };
+    let (theirs, own) =
+        (serde_json::to_string_pretty(&found.document)?, serde_json::to_string_pretty(sent)?);
+    let conflict = Conflict {
+        version: found.schedule.version,
+        by: found.schedule.created_by.to_string(),
+        changes: lines(&theirs, &own),
+    };
+    let mut shown = form(visit, base.as_ref(), entered);
+    shown.conflict = Some(conflict);
+    page_with(StatusCode::PRECONDITION_FAILED, &shown)
 }
 
 async fn preview(
     visit: &Visit,
+    base: Option<&Base>,
     entered: &Entered,
     document: &Value,
 ) -> Result<HttpResponse, Fault> {
     let ask = json!({"timing": document["timing"], "count": SHOWN});
     let found: SchedulePreview = visit.send(Method::Post, "/v1/schedules/preview", &ask).await?;
-    let quote: Result<Quote, Fault> =
-        visit.send(Method::Post, "/v1/quotes", &json!({"schedule": document})).await;
-    let mut page_of = form(visit, entered.clone(), Vec::new(), None);
-    page_of.due = found.due.iter().map(|due| (Moment(due.at), due.local.clone())).collect();
-    page_of.price = match quote {
-        Ok(quote) => Some(price(&quote)),
-        Err(Fault::Problem(problem)) if problem.status != 422 => None,
+    let mut ask = json!({"schedule": document});
+    if let Some(base) = base {
+        ask["schedule_name"] = base.schedule.name.as_str().into();
+    }
+    let quote: Result<Quote, Fault> = visit.send(Method::Post, "/v1/quotes", &ask).await;
+    let mut shown = form(visit, base, entered.clone());
+    shown.due = found.due.iter().map(Due::of).collect();
+    shown.price = match quote {
+        Ok(quote) => price::in_words(&quote),
+        Err(Fault::Problem(problem)) if problem.status != 422 => vec![problem.detail],
         Err(fault) => return Err(fault),
     };
-    page(&page_of)
+    page(&shown)
 }
 
-fn price(quote: &Quote) -> String {
-    let fires = quote.month.as_ref().and_then(|month| month.fires);
-    let times = fires.map(|fires| format!(" for {fires} fires")).unwrap_or_default();
-    match (quote.most, &quote.currency) {
-        (Some(most), Some(currency)) => {
-            format!("At most {} a month{times}.", money(most, currency))
-        }
-        _ => format!("No prices hold for you: a month{times} costs nothing."),
+fn form(visit: &Visit, base: Option<&Base>, entered: Entered) -> EditPage {
+    let title = base
+        .map_or_else(|| "New schedule".to_owned(), |base| format!("Edit {}", base.schedule.name));
+    let back =
+        base.map(|base| format!("/schedules/{}", in_path(&base.schedule.name))).unwrap_or_default();
+    let path = if back.is_empty() { "/schedules/new".to_owned() } else { format!("{back}/edit") };
+    let whole = entered.document(base.map(|base| &base.document)).unwrap_or_default();
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    // A version that the browser sent stays, so that a preview does not hide that another was stored.
+    let sent = visit.form.text("version").parse::<i64>().ok();
+    EditPage {
+        frame: Frame::new(visit, Section::Schedules, title),
+        version: base.map(|base| sent.unwrap_or(base.schedule.version)),
+        path,
+        back,
+        fits: base.map_or(Fits::NEW, |base| Fits::of(&base.document)),
+        timing: base.map(|base| timing::in_words(&base.schedule.timing)).unwrap_or_default(),
+        runs: base.map(|base| pretty(&base.document["task"]["run"])).unwrap_or_default(),
+        entered,
+        errors: Vec::new(),
+        wrong: None,
+        conflict: None,
+        due: Vec::new(),
+        price: Vec::new(),
+        document: pretty(&whole),
     }
-}
-
-fn document(entered: &Entered) -> Value {
-    let spec = if entered.every.is_empty() {
-        json!({"cron": entered.cron})
-    } else {
-        json!({"every": {"every": entered.every}})
-    };
-    let mut timing = Map::from_iter([("specs".to_owned(), json!([spec]))]);
-    if !entered.zone.is_empty() {
-        timing.insert("zone".to_owned(), entered.zone.as_str().into());
-    }
-    let argv = if entered.command.trim().is_empty() {
-        json!([])
-    } else {
-        json!(["bash", "-c", entered.command])
-    };
-    let mut task = Map::from_iter([("run".to_owned(), json!({"command": {"argv": argv}}))]);
-    for (name, value) in [("tier", &entered.tier), ("execution_cap", &entered.execution_cap)] {
-        if !value.is_empty() {
-            task.insert(name.to_owned(), value.as_str().into());
-        }
-    }
-    if !entered.max_attempts.is_empty() {
-        let number = entered.max_attempts.parse::<u32>();
-        task.insert(
-            "max_attempts".to_owned(),
-            number.map_or_else(|_| entered.max_attempts.as_str().into(), Value::from),
-        );
-    }
-    let mut document =
-        Map::from_iter([("timing".to_owned(), timing.into()), ("task".to_owned(), task.into())]);
-    if !entered.overlap.is_empty() {
-        document.insert("overlap".to_owned(), entered.overlap.as_str().into());
-    }
-    document.into()
-}
-
-fn form(
-    visit: &Visit,
-    entered: Entered,
-    errors: Vec<FieldError>,
-    wrong: Option<String>,
-) -> NewPage {
-    let body = serde_json::to_string_pretty(&document(&entered)).unwrap_or_default();
-    let frame = Frame::new(visit, Section::Schedules, "New schedule");
-    NewPage { frame, entered, errors, wrong, due: Vec::new(), price: None, cli: body }
 }

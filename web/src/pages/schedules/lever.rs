@@ -4,9 +4,10 @@ use crate::backend::Method;
 use crate::fault::Fault;
 use crate::frame::{Frame, Section, page, page_with};
 use crate::visit::{Visit, in_path};
+use crate::words::{Moment, length};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use api_types::{ErrorCode, ScheduleBackfillPlan};
+use api_types::ScheduleBackfillPlan;
 use askama::Template;
 use serde_json::{Value, json};
 
@@ -88,8 +89,40 @@ struct LeverPage {
     reason: String,
     from: String,
     to: String,
-    plan: Option<ScheduleBackfillPlan>,
+    per_second: String,
+    plan: Option<Plan>,
     wrong: Option<String>,
+}
+
+impl LeverPage {
+    /// A backfill of a range in which nothing would fire.
+    fn is_idle(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.to_fire == 0)
+    }
+}
+
+/// What a backfill would do.
+struct Plan {
+    due: u32,
+    to_fire: u32,
+    span: Option<(Moment, Moment)>,
+    /// The pace, and how long it takes so.
+    pace: String,
+}
+
+impl Plan {
+    fn of(plan: &ScheduleBackfillPlan) -> Self {
+        let seconds = f64::from(plan.to_fire) / plan.per_second.max(0.001);
+        // 10 000 due times at the slowest pace are some months: it fits.
+        let takes = chrono::TimeDelta::from_std(std::time::Duration::from_secs_f64(seconds))
+            .unwrap_or_default();
+        Self {
+            due: plan.due,
+            to_fire: plan.to_fire,
+            span: plan.first.zip(plan.last).map(|(first, last)| (Moment(first), Moment(last))),
+            pace: format!("{} a second, which takes {}", plan.per_second, length(takes)),
+        }
+    }
 }
 
 fn named(visit: &Visit) -> Result<Lever, Fault> {
@@ -107,7 +140,7 @@ pub(crate) async fn ask(visit: Visit) -> Result<HttpResponse, Fault> {
 fn asking(
     visit: &Visit,
     lever: Lever,
-    plan: Option<ScheduleBackfillPlan>,
+    plan: Option<&ScheduleBackfillPlan>,
     wrong: Option<String>,
 ) -> LeverPage {
     let name = visit.part("name");
@@ -121,7 +154,8 @@ fn asking(
         reason: text("reason"),
         from: text("from"),
         to: text("to"),
-        plan,
+        per_second: text("per_second"),
+        plan: plan.map(Plan::of),
         wrong,
     }
 }
@@ -139,11 +173,15 @@ pub(crate) async fn pull(visit: Visit) -> Result<HttpResponse, Fault> {
         "backfill" => {
             let is_sure = visit.form.has("sure");
             let utc = |name| format!("{}:00Z", visit.form.text(name));
-            let body = json!({"from": utc("from"), "to": utc("to"), "dry_run": !is_sure});
+            let mut body = json!({"from": utc("from"), "to": utc("to"), "dry_run": !is_sure});
+            if visit.form.has("per_second") {
+                let pace = visit.form.text("per_second");
+                body["per_second"] = pace.parse::<f64>().map_or_else(|_| pace.into(), Value::from);
+            }
             let planned: Result<ScheduleBackfillPlan, Fault> =
                 visit.send(Method::Post, format!("{target}/backfill"), &body).await;
             match planned {
-                Ok(plan) if !is_sure => return page(&asking(&visit, lever, Some(plan), None)),
+                Ok(plan) if !is_sure => return page(&asking(&visit, lever, Some(&plan), None)),
                 planned => planned.map(|_| Value::Null),
             }
         }
@@ -154,8 +192,11 @@ pub(crate) async fn pull(visit: Visit) -> Result<HttpResponse, Fault> {
         Ok(_) => {
             Err(Fault::to(format!("/schedules/{}?done={}", visit.part_in_path("name"), lever.done)))
         }
-        Err(Fault::Problem(problem)) if problem.code == ErrorCode::ValidationFailed => {
-            let shown = asking(&visit, lever, None, Some(problem.detail));
+        Err(Fault::Problem(problem)) if matches!(problem.status, 400 | 422) => {
+            let first = problem.errors.first();
+            let wrong = first
+                .map(|error| format!("{} {}", error.pointer.trim_start_matches('/'), error.detail));
+            let shown = asking(&visit, lever, None, wrong.or(Some(problem.detail)));
             page_with(StatusCode::UNPROCESSABLE_ENTITY, &shown)
         }
         Err(fault) => Err(fault),

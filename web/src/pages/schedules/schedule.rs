@@ -1,5 +1,7 @@
 //! `GET /schedules/{name}`: when it is due next, what became of its due times, what it runs.
 
+use super::calendar::Calendar;
+use super::due::Due;
 use super::heat::Heat;
 use super::lever::{Lever, of};
 use super::timing::in_words;
@@ -13,6 +15,9 @@ use askama::Template;
 use domain::access::Permission;
 use runtime::clock::wall;
 
+/// Fires that are shown without asking.
+const LATEST: usize = 12;
+
 #[derive(Template)]
 #[template(path = "schedules/schedule.html")]
 struct SchedulePage {
@@ -25,25 +30,24 @@ struct SchedulePage {
     levers: Vec<Lever>,
     timing: String,
     next: Option<Ago>,
+    may_edit: bool,
     due: Vec<Due>,
     due_wrong: Option<String>,
+    calendar: Result<Calendar, String>,
     heat: Heat,
     fires: Vec<FireRow>,
+    older: Vec<FireRow>,
     facts: Vec<(&'static str, String)>,
     document: String,
     tasks: String,
-}
-
-struct Due {
-    at: Moment,
-    local: String,
-    marks: String,
 }
 
 struct FireRow {
     due: Moment,
     outcome: Mark,
     kind: String,
+    /// What it made, and where that is.
+    made: &'static str,
     href: Option<String>,
     detail: String,
 }
@@ -58,8 +62,10 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         visit.try_get::<SchedulePreview>(format!("{path}/preview?count=12")),
     );
     let (schedule, fires) = (schedule?, fires?);
+    let next = preview.as_ref().ok().and_then(|preview| preview.due.first());
+    let calendar = Calendar::of(&visit, &schedule, next).await;
     let (due, due_wrong) = match preview {
-        Ok(preview) => (preview.due.iter().map(due).collect(), None),
+        Ok(preview) => (preview.due.iter().map(Due::of).collect(), None),
         Err(why) => (Vec::new(), Some(why)),
     };
     let now = wall();
@@ -77,10 +83,13 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         levers: if may_submit { of(&schedule.state.to_string()) } else { Vec::new() },
         timing: in_words(&schedule.timing),
         next: schedule.next_due_at.map(|at| Ago { at, now }),
+        may_edit: may_submit,
         due,
         due_wrong,
+        calendar,
         heat: Heat::of(&fires.data),
-        fires: fires.data.iter().take(20).map(fire).collect(),
+        fires: fires.data.iter().take(LATEST).map(fire).collect(),
+        older: fires.data.iter().skip(LATEST).map(fire).collect(),
         facts: facts(&schedule),
         document: serde_json::to_string_pretty(&serde_json::json!({
             "timing": schedule.timing, "task": schedule.task, "workflow": schedule.workflow,
@@ -93,18 +102,6 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     })
 }
 
-fn due(due: &api_types::ScheduleDue) -> Due {
-    let words = due.marks.iter().map(|mark| match mark.known() {
-        Some(api_types::DueMark::Shifted) => "this time of day does not exist: shifted".to_owned(),
-        Some(api_types::DueMark::Repeated) => "this time comes twice: the first".to_owned(),
-        Some(api_types::DueMark::Again) => "this time comes twice: the second".to_owned(),
-        Some(api_types::DueMark::ChangeDay) => "the clocks change on this day".to_owned(),
-        None => mark.to_string(),
-    });
-    let marks = words.collect::<Vec<_>>().join(", ");
-    Due { at: Moment(due.at), local: format!("{} {}", due.local, due.abbreviation), marks }
-}
-
 fn fire(fire: &Fire) -> FireRow {
     let task = fire.task.map(|id| format!("/tasks/{id}"));
     let run = fire.workflow_run.map(|id| format!("/workflows/runs/{id}"));
@@ -112,6 +109,7 @@ fn fire(fire: &Fire) -> FireRow {
         due: Moment(fire.due_at),
         outcome: mark_of(&fire.outcome.to_string()),
         kind: fire.kind.to_string(),
+        made: if task.is_some() { "task" } else { "run" },
         href: task.or(run),
         detail: fire.detail.clone().unwrap_or_default(),
     }

@@ -2,8 +2,9 @@
 //!
 //! Rows are ordered by where a node's parents stand, so that edges cross little.
 
+use super::critical::Path;
 use crate::svg::Escaped;
-use crate::words::mark_of;
+use crate::words::{length, mark_of};
 use api_types::GraphNode;
 use askama::filters::HtmlSafe;
 use std::collections::{BTreeMap, HashMap};
@@ -19,7 +20,8 @@ const FITS: usize = 24;
 /// The drawing.
 pub(super) struct Graph {
     nodes: Vec<Node>,
-    edges: Vec<(usize, usize)>,
+    /// From, to, and whether it is on the critical path.
+    edges: Vec<(usize, usize, bool)>,
     width: usize,
     height: usize,
 }
@@ -29,13 +31,14 @@ struct Node {
     state: String,
     tone: &'static str,
     href: String,
+    on_path: bool,
     x: usize,
     y: usize,
 }
 
 impl Graph {
-    /// Of the nodes of a run.
-    pub(super) fn of(nodes: &[GraphNode]) -> Self {
+    /// Of the nodes of a run, of which those on `path` are marked.
+    pub(super) fn of(nodes: &[GraphNode], path: &Path) -> Self {
         let places: HashMap<&str, usize> =
             nodes.iter().enumerate().map(|(place, node)| (node.name.as_str(), place)).collect();
         let parents = |node: &GraphNode| -> Vec<usize> {
@@ -68,25 +71,30 @@ impl Graph {
             layers.keys().enumerate().map(|(column, layer)| (*layer, column)).collect();
         let drawn = nodes.iter().zip(&rows).map(|(node, row)| {
             let column = columns.get(&node.layer).copied().unwrap_or_default();
-            Self::node(node, (column, *row))
+            Self::node(node, (column, *row), path.has(&node.name))
         });
         let edges = nodes
             .iter()
             .enumerate()
             .flat_map(|(to, node)| parents(node).into_iter().map(move |from| (from, to)));
-        let edges = edges.collect();
+        let name = |place: usize| nodes.get(place).map_or("", |node| node.name.as_str());
+        let edges =
+            edges.map(|(from, to)| (from, to, path.has_edge(name(from), name(to)))).collect();
         let width = columns.len().max(1) * (WIDE + ACROSS) - ACROSS + 4;
         Self { nodes: drawn.collect(), edges, width, height: most * (HIGH + DOWN) - DOWN + 4 }
     }
 
-    fn node(node: &GraphNode, (column, row): (usize, usize)) -> Node {
+    fn node(node: &GraphNode, (column, row): (usize, usize), on_path: bool) -> Node {
         let state =
-            node.state.as_ref().map_or_else(|| "not made yet".to_owned(), ToString::to_string);
+            node.state.as_ref().map_or_else(|| "not kept any more".to_owned(), ToString::to_string);
+        let took = node.started_at.zip(node.finished_at).filter(|_| !node.taken_over);
+        let took = took.map(|(started, finished)| format!(", {}", length(finished - started)));
         let items = node.items.as_ref().map(|items| format!(", {} items", items.len()));
         Node {
             name: node.name.clone(),
             tone: mark_of(&state).tone(),
-            state: format!("{state}{}", items.unwrap_or_default()),
+            state: format!("{state}{}{}", items.unwrap_or_default(), took.unwrap_or_default()),
+            on_path,
             href: format!("/tasks/{}", node.task),
             x: column * (WIDE + ACROSS) + 2,
             y: row * (HIGH + DOWN) + 2,
@@ -102,9 +110,9 @@ impl fmt::Display for Graph {
         let (width, height) = (self.width, self.height);
         write!(
             f,
-            r#"<svg class="graph" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="group" aria-label="The graph of the run; the table below has the same">"#
+            r#"<svg class="graph" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="group" aria-label="The graph of the run. The table of nodes says the same, with what each waits for">"#
         )?;
-        for (from, to) in &self.edges {
+        for (from, to, on_path) in &self.edges {
             let (Some(from), Some(to)) = (self.nodes.get(*from), self.nodes.get(*to)) else {
                 continue;
             };
@@ -112,15 +120,18 @@ impl fmt::Display for Graph {
             let middle = usize::midpoint(x1, x2);
             write!(
                 f,
-                r#"<path class="edge" d="M{x1} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}"/>"#
+                r#"<path class="edge{}" d="M{x1} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}"/>"#,
+                if *on_path { " path" } else { "" }
             )?;
         }
         for node in &self.nodes {
             let short: String = node.name.chars().take(FITS).collect();
-            let Node { name, state, tone, href, x, y } = node;
+            let Node { name, state, tone, href, on_path, x, y } = node;
+            let (class, says) =
+                if *on_path { (" path", ", on the critical path") } else { ("", "") };
             write!(
                 f,
-                r#"<a href="{}"><title>{}: {}</title><rect class="node {tone}" x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="8"/><text x="{}" y="{}">{}</text><text class="state" x="{}" y="{}">{}</text></a>"#,
+                r#"<a href="{}"><title>{}: {}{says}</title><rect class="node {tone}{class}" x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="8"/><text x="{}" y="{}">{}</text><text class="state" x="{}" y="{}">{}</text></a>"#,
                 Escaped(href),
                 Escaped(name),
                 Escaped(state),
@@ -158,13 +169,13 @@ mod tests {
             node("d", 1, &["<b>", "c"]),
             node("e", 1, &["c"]),
         ];
-        let graph = Graph::of(&nodes);
+        let graph = Graph::of(&nodes, &Path::default());
         let mut places: Vec<(usize, usize)> =
             graph.nodes.iter().map(|node| (node.x, node.y)).collect();
         places.sort_unstable();
         places.dedup();
         assert_eq!((places.len(), graph.edges.len()), (4, 3));
         assert!(!graph.to_string().contains("<b>"));
-        assert!(Graph::of(&[]).to_string().ends_with("</svg>"));
+        assert!(Graph::of(&[], &Path::default()).to_string().ends_with("</svg>"));
     }
 }

@@ -7,6 +7,7 @@ use crate::visit::{Visit, in_path};
 use crate::words::{Ago, mark_of};
 use actix_web::HttpResponse;
 use api_types::{Page, Workflow, WorkflowRun};
+use domain::access::Permission;
 use runtime::clock::wall;
 
 /// Filters of the runs' URL.
@@ -23,10 +24,14 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let workflows: Page<Workflow> = visit.get(asked(&visit, "/v1/workflows", &[])).await?;
     let now = wall();
     let columns = [("Workflow", false), ("Version", false), ("Nodes", false), ("Changed", true)];
-    let empty = ("No workflows yet", "Store one with: berth workflow put NAME workflow.yaml");
+    let empty =
+        ("No workflows yet", "Make one here, or with: berth workflow put NAME workflow.yaml");
     let mut list =
         Listing::new(Frame::new(&visit, Section::Workflows, "Workflows"), &columns, empty);
     list.tabs = tabs(&visit);
+    if visit.may(Permission::SubmitTasks) {
+        list.acts = vec![("/workflows/new".to_owned(), "New workflow")];
+    }
     let row = |workflow: &Workflow| {
         vec![
             Cell::Link(

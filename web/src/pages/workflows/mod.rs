@@ -1,6 +1,11 @@
 //! `/workflows`: definitions, and runs with their graph.
 
+mod critical;
+pub(crate) mod edit;
 mod graph;
+mod lever;
 pub(crate) mod list;
+pub(crate) mod node;
+mod pretty;
 pub(crate) mod run;
 pub(crate) mod workflow;

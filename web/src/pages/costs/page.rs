@@ -1,5 +1,7 @@
 //! `/costs`: what was used and what it costs, by day and by tier, schedule, workflow or label; caps and forecast.
 
+use super::cap::{self, holds_for};
+use super::drill::Drill;
 use crate::fault::Fault;
 use crate::form::with_query;
 use crate::frame::{Frame, Section, page};
@@ -10,6 +12,7 @@ use actix_web::HttpResponse;
 use api_types::{Costs, Invoice, Page};
 use askama::Template;
 use chrono::{Days, NaiveDate};
+use domain::access::Permission;
 use runtime::clock::wall;
 use std::collections::BTreeMap;
 
@@ -25,7 +28,10 @@ struct CostsPage {
     by: String,
     label: String,
     bars: Bars,
+    days: Vec<Day>,
     groups: Vec<Group>,
+    may_read: bool,
+    may_manage: bool,
     totals: Vec<(String, String, String, String)>,
     month: Option<Month>,
     caps: Vec<Cap>,
@@ -33,8 +39,22 @@ struct CostsPage {
     has_any: bool,
 }
 
+/// A day with usage.
+struct Day {
+    day: NaiveDate,
+    tasks: String,
+    attempts: String,
+    time: String,
+    cost: String,
+    /// Its costs by group, and its tasks.
+    costs: String,
+    href: String,
+}
+
 struct Group {
     name: String,
+    /// Its tasks or runs, for those who may see them.
+    href: Option<String>,
     tasks: String,
     time: String,
     cost: String,
@@ -51,8 +71,11 @@ struct Month {
 
 struct Cap {
     name: String,
+    href: String,
     of: String,
+    /// Spent, reserved, free of the amount.
     text: String,
+    percent: u64,
     gauge: Gauge,
     resets: Moment,
 }
@@ -76,6 +99,9 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         "label" if !label.is_empty() => format!("label:{label}"),
         _ => "tier".to_owned(),
     };
+    let may_read = visit.may(Permission::ReadTasks);
+    let of = if group == "tier" { "tier" } else { by };
+    let drill = Drill { by: of, label, from, to };
     let (from, to) = (from.to_string(), to.to_string());
     let asked = visit.query.query(&[], &[("from", &from), ("to", &to), ("group_by", &group)]);
     let (costs, invoices) = futures::join!(
@@ -96,7 +122,10 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         by: by.to_owned(),
         label: label.to_owned(),
         bars: bars(&costs),
-        groups: groups(&costs),
+        days: days(&costs, &drill),
+        groups: groups(&costs, may_read.then_some(&drill)),
+        may_read,
+        may_manage: visit.may(Permission::ManageSpend),
         totals: totals(&costs),
         month: month(&costs),
         caps: caps(&costs),
@@ -139,24 +168,51 @@ fn bars(costs: &Costs) -> Bars {
     Bars { title, bars: days.iter().map(bar).collect(), most }
 }
 
-fn groups(costs: &Costs) -> Vec<Group> {
-    let mut sums = BTreeMap::<(String, Option<String>), [i64; 3]>::new();
+fn days(costs: &Costs, drill: &Drill<'_>) -> Vec<Day> {
+    let mut sums = BTreeMap::<(NaiveDate, Option<String>), [i64; 4]>::new();
     for row in &costs.data {
-        let name = match (&row.group, row.others) {
-            (Some(group), _) => group.clone(),
-            (None, true) => "other values".to_owned(),
-            (None, false) => "none".to_owned(),
-        };
-        let sum = sums.entry((name, row.total.currency.clone())).or_default();
+        let key = (row.starts_at.date_naive(), row.total.currency.clone());
+        let add = [row.total.tasks, row.total.attempts, row.total.run_ms, row.total.cost];
+        let sum = sums.entry(key).or_default();
+        sum.iter_mut().zip(add).for_each(|(sum, more)| *sum += more);
+    }
+    let day = |((day, currency), [tasks, attempts, time, cost]): (
+        (NaiveDate, Option<String>),
+        [i64; 4],
+    )| Day {
+        day,
+        tasks: count(tasks),
+        attempts: count(attempts),
+        time: ms(time),
+        cost: price(cost, currency.as_deref()),
+        costs: drill.costs(day),
+        href: drill.day(day),
+    };
+    sums.into_iter().rev().map(day).collect()
+}
+
+/// With links, where `drill` is given.
+fn groups(costs: &Costs, drill: Option<&Drill<'_>>) -> Vec<Group> {
+    type Key = (Option<String>, bool, Option<String>);
+    let mut sums = BTreeMap::<Key, [i64; 3]>::new();
+    for row in &costs.data {
+        let key = (row.group.clone(), row.others, row.total.currency.clone());
+        let sum = sums.entry(key).or_default();
         let add = [row.total.tasks, row.total.run_ms, row.total.cost];
         sum.iter_mut().zip(add).for_each(|(sum, more)| *sum += more);
     }
     let most = sums.values().map(|[.., cost]| *cost).max().unwrap_or_default();
     let whole = u64::try_from(most).unwrap_or_default();
-    let group = |((name, currency), [tasks, time, cost]): ((String, Option<String>), [i64; 3])| {
+    let group = |((group, others, currency), [tasks, time, cost]): (Key, [i64; 3])| {
         let gauge = Gauge(ratio(u64::try_from(cost).unwrap_or_default(), whole).min(79));
         let cost = price(cost, currency.as_deref());
-        Group { name, tasks: count(tasks), time: ms(time), cost, gauge }
+        let href = group.as_ref().zip(drill).map(|(group, drill)| drill.group(group));
+        let name = match (group, others) {
+            (Some(group), _) => group,
+            (None, true) => "other values".to_owned(),
+            (None, false) => "none".to_owned(),
+        };
+        Group { name, href, tasks: count(tasks), time: ms(time), cost, gauge }
     };
     sums.into_iter().map(group).collect()
 }
@@ -192,20 +248,25 @@ fn month(costs: &Costs) -> Option<Month> {
 
 fn caps(costs: &Costs) -> Vec<Cap> {
     let cap = |cap: &api_types::SpendCap| {
-        let currency = cap.currency.to_string();
-        let (amount, free) = (cap.amount.0, cap.free.0);
-        let used = u64::try_from(amount.saturating_sub(free)).unwrap_or_default();
-        let whole = u64::try_from(amount).unwrap_or_default();
-        let of = match (&cap.label, &cap.schedule) {
-            (Some(label), _) => format!("tasks with the label {}={}", label.key, label.value),
-            (None, Some(schedule)) => format!("tasks of the schedule {schedule}"),
-            (None, None) => "all tasks".to_owned(),
-        };
+        let of = |micros: i64| money(micros, &cap.currency.to_string());
+        let used = cap.amount.0.saturating_sub(cap.free.0);
+        let percent = ratio(
+            u64::try_from(used).unwrap_or_default(),
+            u64::try_from(cap.amount.0).unwrap_or_default(),
+        );
         Cap {
             name: cap.name.to_string(),
-            of,
-            text: format!("{} left of {}", money(free, &currency), money(amount, &currency)),
-            gauge: Gauge(ratio(used, whole)),
+            href: cap::path(&cap.name.to_string()),
+            of: format!("{}, each {}", holds_for(cap), cap.period),
+            text: format!(
+                "{} spent, {} reserved, {} free of {}",
+                of(cap.spent.0),
+                of(cap.reserved.0),
+                of(cap.free.0),
+                of(cap.amount.0)
+            ),
+            percent,
+            gauge: Gauge(percent),
             resets: Moment(cap.resets_at),
         }
     };

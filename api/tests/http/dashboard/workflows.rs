@@ -1,0 +1,163 @@
+//! Workflows: definitions that are compared and stored, the critical path of a run, and levers on its nodes.
+
+use super::browser::{Browser, location, text};
+use crate::server::{Server, WORKFLOW, config};
+use serde_json::{Value, json};
+use store::connect::SchedulerDb;
+use store::workflow::gate::open_gates;
+
+#[tokio::test]
+async fn a_definition_is_compared_before_it_is_stored_and_never_over_another() {
+    let server = Server::start().await;
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    let made = browser
+        .post("/workflows/new", "/workflows/new", &[("name", "load"), ("text", WORKFLOW)])
+        .await;
+    assert_eq!(location(&made), "/workflows/definitions/load?done=stored", "{}", text(&made));
+    let (page, edit) = ("/workflows/definitions/load", "/workflows/definitions/load/edit");
+    let text_of = WORKFLOW.replace("\"b\"", "\"c\"");
+    let compare = [("version", "1"), ("text", text_of.as_str()), ("compare", "yes")];
+    let compared = browser.post(edit, edit, &compare).await;
+    let html = text(&compared);
+    assert!(compared.status == 200 && html.contains("From version 1 to yours"), "{html}");
+    assert!(
+        html.contains("removed: ") && html.contains("added: ") && html.contains("&#34;c&#34;"),
+        "{html}"
+    );
+    assert_eq!(
+        server.get("/v1/workflows/load").await.json()["version"],
+        1,
+        "a comparison stores nothing"
+    );
+    let stored = browser.post(edit, edit, &compare[..2]).await;
+    assert_eq!(location(&stored), format!("{page}?done=stored"), "{}", text(&stored));
+    let late = browser.post(edit, edit, &[("version", "1"), ("text", WORKFLOW)]).await;
+    assert_eq!(late.status, 412, "{}", text(&late));
+    assert!(text(&late).contains("somebody else stored another version"), "{}", text(&late));
+    for (wrong, part) in [
+        ("{", "not JSON"),
+        (r#"{"nodes":{"a":{"after":["x"],"task":{"run":{"noop":{}}}}}}"#, "/nodes/a/after/0"),
+    ] {
+        let refused = browser.post(edit, edit, &[("version", "2"), ("text", wrong)]).await;
+        assert_eq!(refused.status, 422);
+        assert!(text(&refused).contains(part), "{}", text(&refused));
+    }
+    let taken = browser
+        .post("/workflows/new", "/workflows/new", &[("name", "load"), ("text", WORKFLOW)])
+        .await;
+    assert!(taken.status == 412 && text(&taken).contains("There is a workflow of this name"));
+
+    // A run of each version is counted at it.
+    let run = format!("{page}/do/run");
+    let started = browser.post(&run, &run, &[("json", "{\"a\": 1}"), ("once", "k")]).await;
+    assert!(location(&started).starts_with("/workflows/runs/run_"), "{}", text(&started));
+    let again = browser.post(&run, &run, &[("json", "{\"a\": 1}"), ("once", "k")]).await;
+    assert_eq!(location(&again), location(&started), "a form that is sent twice starts one");
+    assert_eq!(browser.post(&run, &run, &[("json", "{")]).await.status, 422);
+    server.db.sql("update workflow_run set version = 1").await.unwrap();
+    let shown = browser.page(page).await;
+    assert!(
+        shown.contains("stored now") && shown.matches("<th scope=\"row\">").count() == 2,
+        "{shown}"
+    );
+    let deleted = browser.post(page, &format!("{page}/do/delete"), &[]).await;
+    assert_eq!(location(&deleted), "/workflows?done=deleted");
+}
+
+/// A run whose gates were opened once.
+async fn started(server: &Server, definition: Value) -> String {
+    let body = json!({"definition": definition}).to_string();
+    let made = server.post("/v1/workflow-runs", body).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let scheduler = SchedulerDb::connect(&config(&server.db, &[]).database).unwrap();
+    open_gates(&scheduler, 100).await.unwrap();
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+async fn state(server: &Server, run: &str, node: &str) -> Value {
+    let graph = server.get(&format!("/v1/workflow-runs/{run}/graph")).await.json();
+    let nodes = graph["nodes"].as_array().unwrap().clone();
+    nodes.into_iter().find(|found| found["name"] == node).unwrap()["state"].clone()
+}
+
+#[tokio::test]
+async fn nodes_that_wait_are_decided_and_signalled_by_those_who_may() {
+    let server = Server::start().await;
+    let definition = json!({"nodes": {
+        "yes": {"wait": {"approval": true}}, "no": {"wait": {"approval": true}},
+        "paid": {"wait": {"signal": "order/17 <b>"}}, "work": {"task": {"run": {"noop": {}}}}
+    }});
+    let run = started(&server, definition).await;
+    let path = format!("/workflows/runs/{run}");
+    let mut owner = Browser::with_key(&server, &server.key).await;
+    let page = owner.page(&path).await;
+    for part in [
+        "nodes/yes/do/approve",
+        "nodes/no/do/reject",
+        "nodes/paid/do/signal",
+        "waits for the signal order/17 &#60;b&#62;",
+        "Critical path",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("nodes/work/do/"), "a run that goes on is not run again: {page}");
+
+    let submitter = server.new_key(server.tenant, &["read", "submit"]).await;
+    let mut submitter = Browser::with_key(&server, &submitter).await;
+    let page = submitter.page(&path).await;
+    assert!(!page.contains("/do/approve") && page.contains("nodes/paid/do/signal"), "{page}");
+    let approve = format!("{path}/nodes/yes/do/approve");
+    assert_eq!(submitter.get(&approve).await.status, 403);
+    assert_eq!(submitter.post("/", &approve, &[]).await.status, 403);
+    assert_eq!(state(&server, &run, "yes").await, "scheduled");
+
+    let done = owner.post(&approve, &approve, &[("note", "known")]).await;
+    assert_eq!(location(&done), format!("{path}?done=approved"), "{}", text(&done));
+    let reject = format!("{path}/nodes/no/do/reject");
+    assert_eq!(location(&owner.post(&reject, &reject, &[]).await), format!("{path}?done=rejected"));
+    let signal = format!("{path}/nodes/paid/do/signal");
+    assert!(owner.page(&signal).await.contains("Key of the signal: order/17 &#60;b&#62;."));
+    assert_eq!(owner.post(&signal, &signal, &[("json", "{")]).await.status, 422);
+    let sent = owner.post(&signal, &signal, &[("json", "{\"amount\": 12}"), ("keep", "1h")]).await;
+    assert_eq!(location(&sent), format!("{path}?done=signalled"), "{}", text(&sent));
+    assert_eq!(
+        (
+            state(&server, &run, "yes").await,
+            state(&server, &run, "no").await,
+            state(&server, &run, "paid").await
+        ),
+        (json!("succeeded"), json!("aborted"), json!("succeeded"))
+    );
+    let late = owner.post(&path, &approve, &[]).await;
+    assert_eq!(late.status, 422, "it is told that the node does not wait: {}", text(&late));
+    assert_eq!(owner.get(&format!("{path}/nodes/none/do/approve")).await.status, 404);
+    let cancelled = owner.post(&path, &format!("{path}/do/cancel"), &[]).await;
+    assert_eq!(location(&cancelled), format!("{path}?done=run-cancelled"), "{}", text(&cancelled));
+}
+
+#[tokio::test]
+async fn a_run_that_ended_is_run_again_from_a_node_and_its_path_is_said() {
+    let server = Server::start().await;
+    let run = server.ended_run().await;
+    let hex = run.trim_start_matches("run_");
+    let sql = format!(
+        "update task_history h set first_started_at = r.created_at + interval '2 s', finished_at = r.created_at + interval '5 s'
+        from workflow_run r where r.id = '{hex}'"
+    );
+    server.db.sql(&sql).await.unwrap();
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    let path = format!("/workflows/runs/{run}");
+    let page = browser.page(&path).await;
+    assert!(
+        page.contains("waited 2.0 s, ran 3.0 s") && page.contains("on the critical path"),
+        "{page}"
+    );
+    assert!(page.contains("class=\"node bad path\""), "{page}");
+    let rerun = format!("{path}/nodes/a/do/rerun");
+    assert!(browser.page(&rerun).await.contains("and everything below it"));
+    let again = browser.post(&rerun, &rerun, &[("below", "yes"), ("once", "r")]).await;
+    let to = location(&again).to_owned();
+    assert!(to.starts_with("/workflows/runs/run_") && !to.contains(&run), "{}", text(&again));
+    let page = browser.page(&to).await;
+    assert!(page.contains("A new run was started.") && page.contains(&run), "{page}");
+}
