@@ -1,5 +1,5 @@
 // Everything that is run, the longest first.
-import { live, work } from './flows/customer.mjs';
+import { away, live, work } from './flows/customer.mjs';
 import { detectors, fences } from './flows/fences.mjs';
 import { firstHour } from './flows/first_hour.mjs';
 import { lookAtStrangers, walkAll } from './flows/pages.mjs';
@@ -19,5 +19,6 @@ export const flows = [
   ['owner at home', live],
   ['sign-in page', lookAtStrangers],
   ['weight', weight],
+  ['no answer', away],
   ['detectors', detectors],
 ];

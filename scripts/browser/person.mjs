@@ -20,25 +20,25 @@ export class Person {
 
   async #watch() {
     const { context, stage, name } = this;
-    const wrong = (url, what) => stage.report.fail(`${name}, ${path(url)}`, what, stage.lastShot.get(path(url)));
+    const wrong = (page, url, what) => stage.report.failOn(page, `${name}, ${path(url)}`, what);
     // A refusal of the policy is an error of the console already; this one tells what it was about.
     await context.addInitScript(() => addEventListener('securitypolicyviolation', (event) => {
       console.error(`securitypolicyviolation: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
     }));
     context.on('request', (request) => {
-      if (new URL(request.url()).origin !== stage.base) wrong(request.frame().url(), `a request to another host: ${request.url().slice(0, 100)}`);
+      if (new URL(request.url()).origin !== stage.base) wrong(pageOf(request), request.frame().url(), `a request to another host: ${request.url().slice(0, 100)}`);
     });
     context.on('response', (response) => {
       const [status, url] = [response.status(), response.url()];
       if (status < 400 || this.#expected.has(`${status} ${path(url)}`) || this.#expected.has(`any ${path(url)}`)) return;
-      wrong(url, `answered with ${status}`);
+      wrong(pageOf(response.request()), url, `answered with ${status}`);
     });
     context.on('console', (message) => {
       // Statuses are looked at above.
       if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
-      wrong(message.page()?.url() ?? stage.base, `error on the console: ${message.text().slice(0, 200)}`);
+      wrong(message.page(), message.page()?.url() ?? stage.base, `error on the console: ${message.text().slice(0, 200)}`);
     });
-    context.on('weberror', (error) => wrong(error.page()?.url() ?? stage.base, `error of a script: ${error.error()}`));
+    context.on('weberror', (error) => wrong(error.page(), error.page()?.url() ?? stage.base, `error of a script: ${error.error()}`));
   }
 
   // A refusal that is meant; `any`: whoever opens the page looks at its status.
@@ -107,6 +107,15 @@ export class Person {
 
   leave() {
     return this.context.close();
+  }
+}
+
+// None while a page is being opened.
+function pageOf(request) {
+  try {
+    return request.frame().page();
+  } catch {
+    return undefined;
   }
 }
 

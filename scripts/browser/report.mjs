@@ -5,9 +5,11 @@ import { sentence } from './tools.mjs';
 export class Report {
   #began = Date.now();
   #told = new Set();
+  #later = [];
   #shots;
   #passed = 0;
   #failed = 0;
+  #taken = 0;
 
   constructor(shots) {
     this.#shots = shots;
@@ -15,9 +17,11 @@ export class Report {
 
   // Runs on after a failure. `page`: what to take the screenshot of.
   async check(what, page, body) {
+    const began = performance.now();
     try {
       await body();
       this.#passed += 1;
+      if (process.env.BROWSER_TIMES === 'all') console.log(`${Math.round(performance.now() - began)} ms  ${what}`);
       return true;
     } catch (error) {
       this.fail(what, sentence(error), await this.#failedShot(page));
@@ -38,11 +42,22 @@ export class Report {
     console.log(`FAILED  ${line}${shot ? ` (${relative('.', shot)})` : ''}`);
   }
 
+  // The same where nobody waits for the screenshot.
+  failOn(page, what, why) {
+    this.#later.push(this.#failedShot(page).then((shot) => this.fail(what, why, shot)));
+  }
+
   async #failedShot(page) {
     if (!page || page.isClosed()) return undefined;
-    const path = `${this.#shots}/failed-${String(this.#failed + 1).padStart(2, '0')}.png`;
+    this.#taken += 1;
+    const path = `${this.#shots}/failed-${String(this.#taken).padStart(2, '0')}.png`;
     const taken = await page.screenshot({ path, fullPage: true, timeout: 5000 }).then(() => true, () => false);
     return taken ? path : undefined;
+  }
+
+  // Before the browser closes.
+  settled() {
+    return Promise.all(this.#later);
   }
 
   end(more) {

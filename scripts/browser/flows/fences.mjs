@@ -127,7 +127,7 @@ export async function detectors(stage) {
   ]);
   const { server, port } = await site(pages);
   const base = `http://127.0.0.1:${port}`;
-  const report = { fail: (_, why) => told.push(why) };
+  const report = { failOn: (page, what, why) => told.push(why) };
   const dora = await Person.arrive({ ...stage, base, report }, 'detector');
   await stage.report.check('the checks find what is planted', dora.page, async () => {
     await dora.goto('/');

@@ -1,5 +1,5 @@
 // Every page, as those see it who may see all of it.
-import { PASSWORD } from '../data.mjs';
+import { MARKUP, PASSWORD } from '../data.mjs';
 import { Person } from '../person.mjs';
 import { missing } from '../table.mjs';
 import { wanted } from '../tools.mjs';
@@ -36,6 +36,14 @@ export async function walkAll(stage) {
     ['not-allowed', '/operators', 403],
   ]);
   await walk.run(2);
+  await owner.check('stored markup is shown as it was typed', async () => {
+    await owner.goto(`/tasks/${tasks.marked}`);
+    await owner.heading(MARKUP);
+    await owner.page.locator('.log').getByText(MARKUP).waitFor();
+    await owner.goto('/tasks?q=' + encodeURIComponent(MARKUP));
+    await owner.page.getByRole('link', { name: MARKUP, exact: true }).waitFor();
+    wanted(await owner.page.getByLabel('Search').inputValue() === MARKUP, 'not in the field of the search');
+  });
   await owner.leave();
 
   const operator = await asOperator(stage);
