@@ -1,10 +1,10 @@
-// Counts checks, and prints a line for each that failed.
+// Counts checks, and prints one line for each that failed.
 import { relative } from 'node:path';
 import { sentence } from './tools.mjs';
 
 export class Report {
   #began = Date.now();
-  #told = new Set();
+  #reported = new Set();
   #later = [];
   #shots;
   #passed = 0;
@@ -15,7 +15,7 @@ export class Report {
     this.#shots = shots;
   }
 
-  // Runs on after a failure. `page`: what to take the screenshot of.
+  // Continues after a failure. `page`: what the screenshot is taken of.
   async check(what, page, body) {
     const began = performance.now();
     try {
@@ -33,16 +33,16 @@ export class Report {
     this.#passed += 1;
   }
 
-  // The same failure on the same place is told once.
+  // The same failure at the same place is reported once.
   fail(what, why, shot) {
     const line = `${what}: ${why}`;
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
+    if (this.#reported.has(line)) return;
+    this.#reported.add(line);
     this.#failed += 1;
     console.log(`FAILED  ${line}${shot ? ` (${relative('.', shot)})` : ''}`);
   }
 
-  // The same where nobody waits for the screenshot.
+  // The same from an event handler, which does not wait for the screenshot.
   failOn(page, what, why) {
     this.#later.push(this.#failedShot(page).then((shot) => this.fail(what, why, shot)));
   }

@@ -1,4 +1,4 @@
-// Walks from page to page by their links, and looks at each in both widths and themes.
+// Follows links from page to page, and checks each page at both widths and in both themes.
 //
 // A page that is new is found by itself as soon as a link leads to it; one of web/src/table.rs that no link leads to is a failure.
 import { writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { NARROW, WIDE } from './person.mjs';
 import { pageOf } from './table.mjs';
 import { axe, until, wanted } from './tools.mjs';
 
-// Runs in the page: the elements that stored texts became.
+// Runs in the page: elements that stored texts became.
 export const markup = () => {
   const all = [...document.querySelectorAll('.stored-markup, main script')];
   for (const one of document.querySelectorAll('*')) {
@@ -44,9 +44,9 @@ export class Walk {
   #queue = [];
   #asked = new Set();
 
-  // `looks`: whether each page is looked at in all widths and themes; else only its content is. `levers`: whether it may have any.
-  constructor(person, starts, { looks = true, levers = true } = {}) {
-    Object.assign(this, { person, looks, levers });
+  // `views`: whether each page is checked at all widths and in all themes, or only its content. `levers`: whether it may have any.
+  constructor(person, starts, { views = true, levers = true } = {}) {
+    Object.assign(this, { person, views, levers });
     for (const [name, path, status = 200] of starts) {
       this.#queue.push({ name, path, status });
       const page = pageOf(new URL(path, person.stage.base).pathname);
@@ -54,7 +54,7 @@ export class Walk {
     }
   }
 
-  // By so many tabs at once.
+  // `tabs`: how many pages are open in parallel.
   async run(tabs = 1) {
     const { person } = this;
     const busy = new Set();
@@ -79,7 +79,7 @@ export class Walk {
   }
 
   async #visit(page, { name, path, status, from }) {
-    const { person, looks } = this;
+    const { person, views } = this;
     const { report } = person.stage;
     const what = `${person.name}, ${path}`;
     person.expect('any', path);
@@ -91,7 +91,7 @@ export class Walk {
     if (!isThere) return;
     await report.check(what, page, async () => {
       await this.#content(page, what, path);
-      if (looks) await this.#looks(page, what, name, path);
+      if (views) await this.#views(page, what, name, path);
     });
   }
 
@@ -132,7 +132,7 @@ export class Walk {
     }
   }
 
-  async #looks(page, what, name, path) {
+  async #views(page, what, name, path) {
     const { person } = this;
     const { report, shots, lastShot } = person.stage;
     await page.evaluate(axe);
