@@ -1,7 +1,6 @@
 // Follows links from page to page, and checks each page at both widths and in both themes.
 //
 // A page that is new is found by itself as soon as a link leads to it; one of web/src/table.rs that no link leads to is a failure.
-import { writeFile } from 'node:fs/promises';
 import { ELSEWHERE } from './data.mjs';
 import { NARROW, WIDE } from './person.mjs';
 import { pageOf } from './table.mjs';
@@ -136,21 +135,19 @@ export class Walk {
     const { person } = this;
     const { report, shots, lastShot } = person.stage;
     await page.evaluate(axe);
-    for (const theme of ['light', 'dark']) {
+    // The window changes once: an image that is taken while it grows may show it in both sizes.
+    for (const [size, theme] of [[WIDE, 'light'], [WIDE, 'dark'], [NARROW, 'dark'], [NARROW, 'light']]) {
+      if (size === NARROW && theme === 'dark') await sized(page, size);
       await page.emulateMedia({ colorScheme: theme });
-      for (const size of theme === 'light' ? [WIDE, NARROW] : [NARROW, WIDE]) {
-        await sized(page, size);
-        const shot = `${shots}/${name}-${size.width}-${theme}.png`;
-        await take(page, shot);
-        person.stage.taken += 1;
-        lastShot.set(path, shot);
-        const one = (problems) => (problems.length === 0 ? report.pass() : report.fail(`${what}, ${size.width} px, ${theme}`, problems.slice(0, 3).join('; '), shot));
-        if (size === WIDE) one(await page.evaluate(barriers, theme === 'dark'));
-        // Widths are those of the other theme.
-        else if (theme === 'light') one(await page.evaluate(overflow));
-      }
+      const shot = `${shots}/${name}-${size.width}-${theme}.png`;
+      await take(page, size, shot);
+      person.stage.taken += 1;
+      lastShot.set(path, shot);
+      const one = (problems) => (problems.length === 0 ? report.pass() : report.fail(`${what}, ${size.width} px, ${theme}`, problems.slice(0, 3).join('; '), shot));
+      if (size === WIDE) one(await page.evaluate(barriers, theme === 'dark'));
+      // Widths are those of the other theme.
+      else if (theme === 'dark') one(await page.evaluate(overflow));
     }
-    await page.emulateMedia({ colorScheme: 'light' });
   }
 }
 
@@ -160,14 +157,12 @@ async function sized(page, size) {
   await until(`the window is ${size.width} px wide`, () => page.evaluate((width) => document.documentElement.clientWidth === width, size.width));
 }
 
-// Of the whole page.
-async function take(page, path) {
-  const session = await page.context().newCDPSession(page);
-  const { cssContentSize } = await session.send('Page.getLayoutMetrics');
-  const clip = { x: 0, y: 0, width: page.viewportSize().width, height: cssContentSize.height, scale: 1 };
-  const { data } = await session.send('Page.captureScreenshot', { captureBeyondViewport: true, optimizeForSpeed: true, clip });
-  await session.detach();
-  await writeFile(path, data, 'base64');
+// Of the whole page, in a window of its height. Two frames later the browser has drawn it in that size, too.
+async function take(page, size, path) {
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (height > size.height) await page.setViewportSize({ width: size.width, height: Math.min(height, 12_000) });
+  await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+  await page.screenshot({ path });
 }
 
 function none(list) {
