@@ -1,8 +1,8 @@
 // Everything that is run, the longest first.
-import { live, work } from './flows/customer.mjs';
+import { away, live, work } from './flows/customer.mjs';
 import { detectors, fences } from './flows/fences.mjs';
 import { firstHour } from './flows/first_hour.mjs';
-import { lookAtStrangers, walkAll } from './flows/pages.mjs';
+import { signInPages, walkAll } from './flows/pages.mjs';
 import { billing, operator, viewer } from './flows/roles.mjs';
 import { scriptless } from './flows/scriptless.mjs';
 import { weight } from './flows/weight.mjs';
@@ -17,7 +17,8 @@ export const flows = [
   ['billing user', billing],
   ['operator', operator],
   ['owner at home', live],
-  ['sign-in page', lookAtStrangers],
+  ['sign-in page', signInPages],
   ['weight', weight],
+  ['no answer', away],
   ['detectors', detectors],
 ];

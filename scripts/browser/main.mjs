@@ -27,5 +27,6 @@ async function lane() {
 }
 // Three at once: they wait more than they work.
 await Promise.all([lane(), lane(), lane()]);
+await report.settled();
 await browser.close();
 process.exitCode = report.end(`${stage.taken} screenshots`);

@@ -1,4 +1,5 @@
-// Somebody with a browser of their own. Whatever their pages do that no page may do is a failed check.
+// A user with a browser profile of their own. Each error, refused policy, request to another host or status of 400 and above that no
+// flow announced is a failed check.
 import { wanted } from './tools.mjs';
 
 export const WIDE = { width: 1280, height: 800 };
@@ -7,7 +8,7 @@ export const NARROW = { width: 320, height: 700 };
 export class Person {
   #expected = new Set();
 
-  // `watched: false`: what goes wrong is what is looked for.
+  // `watched: false`: for flows in which errors are the expected result.
   static async arrive(stage, name, { watched = true, ...options } = {}) {
     const person = new Person();
     const context = await stage.browser.newContext({ baseURL: stage.base, viewport: WIDE, colorScheme: 'light', ...options });
@@ -20,28 +21,28 @@ export class Person {
 
   async #watch() {
     const { context, stage, name } = this;
-    const wrong = (url, what) => stage.report.fail(`${name}, ${path(url)}`, what, stage.lastShot.get(path(url)));
-    // A refusal of the policy is an error of the console already; this one tells what it was about.
+    const wrong = (page, url, what) => stage.report.failOn(page, `${name}, ${path(url)}`, what);
+    // Chromium logs a refusal of the policy, too; this line has its details.
     await context.addInitScript(() => addEventListener('securitypolicyviolation', (event) => {
       console.error(`securitypolicyviolation: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
     }));
     context.on('request', (request) => {
-      if (new URL(request.url()).origin !== stage.base) wrong(request.frame().url(), `a request to another host: ${request.url().slice(0, 100)}`);
+      if (new URL(request.url()).origin !== stage.base) wrong(pageOf(request), request.frame().url(), `a request to another host: ${request.url().slice(0, 100)}`);
     });
     context.on('response', (response) => {
       const [status, url] = [response.status(), response.url()];
       if (status < 400 || this.#expected.has(`${status} ${path(url)}`) || this.#expected.has(`any ${path(url)}`)) return;
-      wrong(url, `answered with ${status}`);
+      wrong(pageOf(response.request()), url, `answered with ${status}`);
     });
     context.on('console', (message) => {
-      // Statuses are looked at above.
+      // Statuses are checked above.
       if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
-      wrong(message.page()?.url() ?? stage.base, `error on the console: ${message.text().slice(0, 200)}`);
+      wrong(message.page(), message.page()?.url() ?? stage.base, `error on the console: ${message.text().slice(0, 200)}`);
     });
-    context.on('weberror', (error) => wrong(error.page()?.url() ?? stage.base, `error of a script: ${error.error()}`));
+    context.on('weberror', (error) => wrong(error.page(), error.page()?.url() ?? stage.base, `error of a script: ${error.error()}`));
   }
 
-  // A refusal that is meant; `any`: whoever opens the page looks at its status.
+  // Announces a status; `any`: whoever opens the page checks it.
   expect(status, at) {
     this.#expected.add(`${status} ${path(new URL(at, this.stage.base).href)}`);
   }
@@ -107,6 +108,15 @@ export class Person {
 
   leave() {
     return this.context.close();
+  }
+}
+
+// None while a page is being opened.
+function pageOf(request) {
+  try {
+    return request.frame().page();
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,23 +1,27 @@
-// Counts checks, and prints a line for each that failed.
+// Counts checks, and prints one line for each that failed.
 import { relative } from 'node:path';
 import { sentence } from './tools.mjs';
 
 export class Report {
   #began = Date.now();
-  #told = new Set();
+  #reported = new Set();
+  #later = [];
   #shots;
   #passed = 0;
   #failed = 0;
+  #taken = 0;
 
   constructor(shots) {
     this.#shots = shots;
   }
 
-  // Runs on after a failure. `page`: what to take the screenshot of.
+  // Continues after a failure. `page`: what the screenshot is taken of.
   async check(what, page, body) {
+    const began = performance.now();
     try {
       await body();
       this.#passed += 1;
+      if (process.env.BROWSER_TIMES === 'all') console.log(`${Math.round(performance.now() - began)} ms  ${what}`);
       return true;
     } catch (error) {
       this.fail(what, sentence(error), await this.#failedShot(page));
@@ -29,20 +33,31 @@ export class Report {
     this.#passed += 1;
   }
 
-  // The same failure on the same place is told once.
+  // The same failure at the same place is reported once.
   fail(what, why, shot) {
     const line = `${what}: ${why}`;
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
+    if (this.#reported.has(line)) return;
+    this.#reported.add(line);
     this.#failed += 1;
     console.log(`FAILED  ${line}${shot ? ` (${relative('.', shot)})` : ''}`);
   }
 
+  // The same from an event handler, which does not wait for the screenshot.
+  failOn(page, what, why) {
+    this.#later.push(this.#failedShot(page).then((shot) => this.fail(what, why, shot)));
+  }
+
   async #failedShot(page) {
     if (!page || page.isClosed()) return undefined;
-    const path = `${this.#shots}/failed-${String(this.#failed + 1).padStart(2, '0')}.png`;
+    this.#taken += 1;
+    const path = `${this.#shots}/failed-${String(this.#taken).padStart(2, '0')}.png`;
     const taken = await page.screenshot({ path, fullPage: true, timeout: 5000 }).then(() => true, () => false);
     return taken ? path : undefined;
+  }
+
+  // Before the browser closes.
+  settled() {
+    return Promise.all(this.#later);
   }
 
   end(more) {

@@ -30,7 +30,6 @@ export function wanted(condition, what) {
 
 // An error in one line. The first lines of Playwright's say what was waited for.
 export function sentence(error) {
-  // eslint-disable-next-line no-control-regex
   const lines = String(error?.message ?? error).replace(/\u001b\[[0-9;]*m/g, '').split('\n');
   return lines.map((line) => line.trim()).filter((line) => line && line !== 'Call log:').slice(0, 3).join(' ').slice(0, 300);
 }

@@ -1,13 +1,12 @@
-// Walks from page to page by their links, and looks at each in both widths and themes.
+// Follows links from page to page, and checks each page at both widths and in both themes.
 //
 // A page that is new is found by itself as soon as a link leads to it; one of web/src/table.rs that no link leads to is a failure.
-import { writeFile } from 'node:fs/promises';
 import { ELSEWHERE } from './data.mjs';
 import { NARROW, WIDE } from './person.mjs';
 import { pageOf } from './table.mjs';
 import { axe, until, wanted } from './tools.mjs';
 
-// Runs in the page: the elements that stored texts became.
+// Runs in the page: elements that stored texts became.
 export const markup = () => {
   const all = [...document.querySelectorAll('.stored-markup, main script')];
   for (const one of document.querySelectorAll('*')) {
@@ -34,7 +33,6 @@ export const overflow = () => {
 // Runs in the page that has axe: what keeps people from using it. Of a second theme only the colours are others.
 export const barriers = async (coloursAlone) => {
   const rules = coloursAlone ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {};
-  // eslint-disable-next-line no-undef
   const { violations } = await axe.run(document, { resultTypes: ['violations'], iframes: false, ...rules });
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map((node) => node.html.slice(0, 110)).join(' | ')}`);
@@ -45,9 +43,9 @@ export class Walk {
   #queue = [];
   #asked = new Set();
 
-  // `looks`: whether each page is looked at in all widths and themes; else only its content is. `levers`: whether it may have any.
-  constructor(person, starts, { looks = true, levers = true } = {}) {
-    Object.assign(this, { person, looks, levers });
+  // `views`: whether each page is checked at all widths and in all themes, or only its content. `levers`: whether it may have any.
+  constructor(person, starts, { views = true, levers = true } = {}) {
+    Object.assign(this, { person, views, levers });
     for (const [name, path, status = 200] of starts) {
       this.#queue.push({ name, path, status });
       const page = pageOf(new URL(path, person.stage.base).pathname);
@@ -55,7 +53,7 @@ export class Walk {
     }
   }
 
-  // By so many tabs at once.
+  // `tabs`: how many pages are open in parallel.
   async run(tabs = 1) {
     const { person } = this;
     const busy = new Set();
@@ -80,7 +78,7 @@ export class Walk {
   }
 
   async #visit(page, { name, path, status, from }) {
-    const { person, looks } = this;
+    const { person, views } = this;
     const { report } = person.stage;
     const what = `${person.name}, ${path}`;
     person.expect('any', path);
@@ -92,7 +90,7 @@ export class Walk {
     if (!isThere) return;
     await report.check(what, page, async () => {
       await this.#content(page, what, path);
-      if (looks) await this.#looks(page, what, name, path);
+      if (views) await this.#views(page, what, name, path);
     });
   }
 
@@ -133,23 +131,23 @@ export class Walk {
     }
   }
 
-  async #looks(page, what, name, path) {
+  async #views(page, what, name, path) {
     const { person } = this;
     const { report, shots, lastShot } = person.stage;
     await page.evaluate(axe);
-    for (const theme of ['light', 'dark']) {
+    // The window changes once: an image that is taken while it grows may show it in both sizes.
+    for (const [size, theme] of [[WIDE, 'light'], [WIDE, 'dark'], [NARROW, 'dark'], [NARROW, 'light']]) {
+      if (size === NARROW && theme === 'dark') await sized(page, size);
       await page.emulateMedia({ colorScheme: theme });
-      for (const size of theme === 'light' ? [WIDE, NARROW] : [NARROW, WIDE]) {
-        await sized(page, size);
-        const shot = `${shots}/${name}-${size.width}-${theme}.png`;
-        await take(page, shot);
-        person.stage.taken += 1;
-        lastShot.set(path, shot);
-        const one = (problems) => (problems.length === 0 ? report.pass() : report.fail(`${what}, ${size.width} px, ${theme}`, problems.slice(0, 3).join('; '), shot));
-        one(size === NARROW ? await page.evaluate(overflow) : await page.evaluate(barriers, theme === 'dark'));
-      }
+      const shot = `${shots}/${name}-${size.width}-${theme}.png`;
+      await take(page, size, shot);
+      person.stage.taken += 1;
+      lastShot.set(path, shot);
+      const one = (problems) => (problems.length === 0 ? report.pass() : report.fail(`${what}, ${size.width} px, ${theme}`, problems.slice(0, 3).join('; '), shot));
+      if (size === WIDE) one(await page.evaluate(barriers, theme === 'dark'));
+      // Widths are those of the other theme.
+      else if (theme === 'dark') one(await page.evaluate(overflow));
     }
-    await page.emulateMedia({ colorScheme: 'light' });
   }
 }
 
@@ -159,14 +157,12 @@ async function sized(page, size) {
   await until(`the window is ${size.width} px wide`, () => page.evaluate((width) => document.documentElement.clientWidth === width, size.width));
 }
 
-// Of the whole page.
-async function take(page, path) {
-  const session = await page.context().newCDPSession(page);
-  const { cssContentSize } = await session.send('Page.getLayoutMetrics');
-  const clip = { x: 0, y: 0, width: page.viewportSize().width, height: cssContentSize.height, scale: 1 };
-  const { data } = await session.send('Page.captureScreenshot', { captureBeyondViewport: true, optimizeForSpeed: true, clip });
-  await session.detach();
-  await writeFile(path, data, 'base64');
+// Of the whole page, in a window of its height. Two frames later the browser has drawn it in that size, too.
+async function take(page, size, path) {
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (height > size.height) await page.setViewportSize({ width: size.width, height: Math.min(height, 12_000) });
+  await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+  await page.screenshot({ path });
 }
 
 function none(list) {

@@ -1,4 +1,6 @@
 // A customer at work: with a key all that tasks, schedules and runs can do; as a user signing in and out, money and the account.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { MARKUP, PASSWORD } from '../data.mjs';
 import { Person } from '../person.mjs';
 import { until, wanted } from '../tools.mjs';
@@ -96,6 +98,29 @@ async function tasks(ann, data) {
     await ann.follow('Cancel');
     await ann.press('Cancel');
     await ann.state('cancelled');
+  });
+  await ann.check('gets what the form does as commands, which do the same', async () => {
+    await ann.goto('/tasks/new');
+    await page.getByLabel('Script, run by bash').fill("echo 'it''s \"quoted\"' $HOME");
+    await page.getByLabel('Name', { exact: true }).fill('as-command');
+    await page.getByLabel('Labels').fill('team=ml');
+    await ann.press('Show as curl and command');
+    for (const [shell, text] of Object.entries({ berth: /^berth submit/, curl: /^curl/ })) {
+      const command = await page.locator('#same pre').filter({ hasText: text }).textContent();
+      const env = { ...process.env, BERTH_SERVER: data.api.base, BERTH_API_KEY: data.key };
+      await promisify(execFile)('bash', ['-c', command], { env, timeout: 10_000 });
+      const [{ id }] = await data.api.tasks('&name=as-command');
+      const made = await data.api.get(`/v1/tasks/${id}`);
+      wanted(made.run.command.argv.at(-1) === "echo 'it''s \"quoted\"' $HOME" && made.labels.team === 'ml', `${shell} submits another task: ${JSON.stringify(made.run)}`);
+      await data.api.state(id, 'succeeded');
+    }
+    wanted((await data.api.tasks('&name=as-command')).length === 2, 'not two were made');
+  });
+  await ann.check('copies the command', async () => {
+    await ann.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.locator('#same').getByRole('button', { name: 'Copy' }).first().click();
+    await page.locator('#same').getByRole('button', { name: 'Copied' }).waitFor();
+    wanted((await page.evaluate(() => navigator.clipboard.readText())).startsWith('berth submit'), 'it is not in the clipboard');
   });
   await ann.check('runs a task now that is due later', async () => {
     const id = await data.api.script('echo now', { name: 'later', delay: '2h' });
@@ -224,6 +249,26 @@ async function runs(ann, data) {
   });
 }
 
+// What a page does without its server. Most of it is waiting: it asks ever more seldom.
+export async function away(stage) {
+  const { api, key } = stage.data.scriptless;
+  const ann = await Person.arrive(stage, 'customer on a train');
+  await ann.signInByKey(key);
+  await ann.heading('Overview');
+  await ann.check('is told when the server does not answer, and when it does again', async () => {
+    const id = await api.script('sleep 120', { name: 'watched', execution_cap: '5m' });
+    await ann.goto(`/tasks/${id}`);
+    await ann.state('running');
+    await ann.context.setOffline(true);
+    await ann.shows('This is not up to date');
+    await ann.context.setOffline(false);
+    await ann.page.getByText('This is not up to date').waitFor({ state: 'hidden' });
+    await api.call('POST', `/v1/tasks/${id}/cancel`);
+    await ann.state('cancelled');
+  });
+  await ann.leave();
+}
+
 // What a user has besides.
 export async function live(stage) {
   const { data } = stage;
@@ -291,11 +336,16 @@ export async function live(stage) {
     await page.getByRole('button', { name: 'Auto' }).click();
     wanted(await colour() === dark, 'it is not as the system has it');
   });
-  await ann.check('signs out, and the way back is closed', async () => {
+  await ann.check('signs out, which other tabs notice; the way back is closed', async () => {
+    const other = await ann.context.newPage();
+    await other.goto('/tasks');
+    ann.expect(401, '/tasks');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await ann.said('You are signed out.');
     await page.goBack();
     await page.getByLabel('Organisation').waitFor();
+    await other.bringToFront();
+    await other.getByLabel('Organisation').waitFor();
   });
   await ann.leave();
 }

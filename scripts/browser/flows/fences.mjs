@@ -1,4 +1,4 @@
-// What pages of other sites may not do, whoever is signed in here; and that the checks themselves notice what they look for.
+// What pages of other sites may not do, whoever is signed in here; and that the checks themselves find what they are for.
 import { createServer } from 'node:http';
 import { Person } from '../person.mjs';
 import { axe, until, wanted } from '../tools.mjs';
@@ -65,7 +65,12 @@ export async function fences(stage) {
   const before = await state();
 
   // The same host on another port is the same site to a browser: it sends the cookie. From another host it does not.
-  for (const [kind, from, signedIn] of [['with the cookie', `http://127.0.0.1:${port}`, true], ['from another site', `http://localhost:${port}`, true], ['to somebody who is not signed in', `http://127.0.0.1:${port}`, false]]) {
+  const all = Object.keys(attempts);
+  for (const [kind, from, signedIn, sent] of [
+    ['with the cookie', `http://127.0.0.1:${port}`, true, all],
+    ['from another site', `http://localhost:${port}`, true, ['submit', 'cancel', 'delete', 'sign-out', 'sign-in']],
+    ['not signed in', `http://127.0.0.1:${port}`, false, ['submit', 'sign-in']],
+  ]) {
     const victim = await Person.arrive(stage, `another origin, ${kind}`, { watched: false });
     const { page, context } = victim;
     if (signedIn) {
@@ -74,7 +79,7 @@ export async function fences(stage) {
     }
     const cookies = async () => JSON.stringify((await context.cookies(base)).map(({ name }) => name).sort());
     const kept = await cookies();
-    for (const name of Object.keys(attempts)) {
+    for (const name of sent) {
       await victim.check(`${name} is refused`, async () => {
         const answered = page.waitForResponse((answer) => answer.request().method() === 'POST' && answer.url().startsWith(base));
         await page.goto(`${from}/${name}`, { waitUntil: 'commit' });
@@ -120,14 +125,14 @@ const PLANTED = `<!doctype html><html lang="en"><title>Planted</title><h1>Plante
 
 // A check that cannot fail says nothing: each of them must find what is planted in a page.
 export async function detectors(stage) {
-  const told = [];
+  const reported = [];
   const pages = new Map([
     ['/', { html: PLANTED, headers: { 'content-security-policy': "style-src 'self'; img-src *" } }],
     ['/pale.css', { html: '#pale { color: #ccc }', headers: { 'content-type': 'text/css' } }],
   ]);
   const { server, port } = await site(pages);
   const base = `http://127.0.0.1:${port}`;
-  const report = { fail: (_, why) => told.push(why) };
+  const report = { failOn: (page, what, why) => reported.push(why) };
   const dora = await Person.arrive({ ...stage, base, report }, 'detector');
   await stage.report.check('the checks find what is planted', dora.page, async () => {
     await dora.goto('/');
@@ -140,9 +145,9 @@ export async function detectors(stage) {
     const found = (await dora.page.evaluate(barriers)).join();
     wanted(found.includes('label') && found.includes('color-contrast'), `not the barriers: ${found}`);
     wanted((await dora.page.evaluate(barriers, true)).join().includes('color-contrast'), 'not the colours');
-    for (const what of ['another host', 'securitypolicyviolation']) wanted(told.some((why) => why.includes(what)), `not: ${what}`);
+    for (const what of ['another host', 'securitypolicyviolation']) wanted(reported.some((why) => why.includes(what)), `not: ${what}`);
     await dora.page.goto('/missing');
-    wanted(told.some((why) => why.includes('404')), 'not the status');
+    wanted(reported.some((why) => why.includes('404')), 'not the status');
   });
   await dora.leave();
   server.close();

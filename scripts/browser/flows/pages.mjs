@@ -1,5 +1,5 @@
 // Every page, as those see it who may see all of it.
-import { PASSWORD } from '../data.mjs';
+import { MARKUP, PASSWORD } from '../data.mjs';
 import { Person } from '../person.mjs';
 import { missing } from '../table.mjs';
 import { wanted } from '../tools.mjs';
@@ -35,7 +35,16 @@ export async function walkAll(stage) {
     ['no-task', `/tasks/${data.elsewhere.task}`, 404],
     ['not-allowed', '/operators', 403],
   ]);
-  await walk.run(2);
+  await walk.run(3);
+  await owner.check('stored markup is shown as it was typed', async () => {
+    await owner.goto(`/tasks/${tasks.marked}`);
+    await owner.heading(MARKUP);
+    await owner.page.locator('.log').getByText(MARKUP).waitFor();
+    const search = `team=${MARKUP}`;
+    await owner.goto(`/tasks?${new URLSearchParams({ q: search })}`);
+    await owner.page.getByRole('link', { name: MARKUP, exact: true }).waitFor();
+    wanted(await owner.page.getByLabel('Search').inputValue() === search, 'not in the field of the search');
+  });
   await owner.leave();
 
   const operator = await asOperator(stage);
@@ -53,7 +62,7 @@ export async function asOperator(stage) {
   return operator;
 }
 
-export async function lookAtStrangers(stage) {
+export async function signInPages(stage) {
   const stranger = await Person.arrive(stage, 'stranger');
   await new Walk(stranger, [['sign-in', '/sign-in'], ['sign-in-over', '/sign-in?done=session-over&next=%2Ftasks'], ['stranger-nowhere', '/nowhere', 404]]).run();
   await stranger.leave();

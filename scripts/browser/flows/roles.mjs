@@ -27,7 +27,7 @@ export async function viewer(stage) {
     await vic.signIn(data.tenant, data.users.viewer, PASSWORD);
     await vic.heading('Overview');
     const starts = [['', '/'], ['', '/tasks'], ['', `/tasks/${tasks.running}`], ['', `/tasks/${tasks.broken}`], ['', `/tasks/${tasks.delayed}`], ['', '/schedules/nightly'], ['', '/schedules/stopped'], ['', `/workflows/runs/${data.runs[0]}`]];
-    const pages = await new Walk(vic, starts, { looks: false, levers: false }).run(2);
+    const pages = await new Walk(vic, starts, { views: false, levers: false }).run(2);
     const wrong = [...pages].filter((page) => page.includes('/do/') || page.endsWith('/new') || page.endsWith('/revoke'));
     wanted(wrong.length === 0, `a link leads to ${wrong.join(', ')}`);
     wanted(pages.has('/costs') && pages.has('/tasks/{id}'), 'pages are missing');
@@ -64,7 +64,7 @@ export async function billing(stage) {
     await bob.heading('Overview');
     const links = await names(bob);
     wanted(links.includes('Costs') && !links.some((link) => ['Tasks', 'Schedules', 'Workflows'].includes(link)), `the navigation has ${links.join(', ')}`);
-    const pages = await new Walk(bob, [['', '/'], ['', '/costs']], { looks: false }).run();
+    const pages = await new Walk(bob, [['', '/'], ['', '/costs']], { views: false }).run();
     const wrong = [...pages].filter((page) => /^\/(tasks|schedules|workflows|operators)/.test(page));
     wanted(wrong.length === 0, `a link leads to ${wrong.join(', ')}`);
     wanted(pages.has('/costs/invoices/{number}'), 'no link leads to an invoice');

@@ -141,7 +141,7 @@ async fn markup_in_names_is_text_on_every_page() {
     let key = serde_json::json!({"name": EVIL, "scopes": ["read"]});
     assert_eq!(server.post("/v1/keys", key.to_string()).await.status, 201);
     let user = server.user_id().await;
-    let addressed = format!("update app_user set email = lower('{EVIL}')");
+    let addressed = format!("update app_user set email = lower('{EVIL}@example.com')");
     server.db.sql(&addressed).await.unwrap();
     let cap = serde_json::json!({"amount": 5, "currency": "EUR", "period": "day", "label": {"key": "team", "value": EVIL}});
     let capped = server.put_as(&server.key, "/v1/spend-caps/free", &[], cap.to_string()).await;
