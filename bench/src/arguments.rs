@@ -98,6 +98,7 @@ pub enum Name {
     Steps,
     /// The same at half the rate of `end-to-end`, or at `--half` per second.
     AtHalf,
+    LivePages,
     /// Latency from the due time to placement and end of delayed noops, at 500 per second.
     Delayed,
     /// Large workflow runs: their start, and their drain relative to one of tasks without edges; and many small runs at once.

@@ -4,7 +4,7 @@
 
 use crate::cpu::{Meter, holder_of_port, postmaster};
 use crate::ended;
-use crate::http::{Connection, Target};
+use crate::http::{Connection, Pages, Target};
 use anyhow::Context;
 use e2e::{Cluster, Customer, Role, Shape, sum};
 use runtime::config::QueueType;
@@ -70,6 +70,8 @@ async fn write_ahead() -> anyhow::Result<()> {
 pub struct Rig {
     cluster: Cluster,
     target: Target,
+    /// The customer's.
+    key: String,
     tasks: TaskGroup,
 }
 
@@ -113,7 +115,8 @@ impl Rig {
         }
         let url = cluster.api_urls().first().context("no api")?;
         let target = Target::new(url, customer.key())?;
-        let rig = Self { cluster, target, tasks: TaskGroup::new() };
+        let key = customer.key().to_owned();
+        let rig = Self { cluster, target, key, tasks: TaskGroup::new() };
         WRITTEN_AHEAD.get_or_try_init(write_ahead).await?;
         rig.sql("checkpoint").await?;
         Ok(rig)
@@ -122,6 +125,11 @@ impl Rig {
     /// Adds an executor and waits until it is ready.
     pub async fn add_executor(&mut self) -> anyhow::Result<()> {
         self.cluster.join(Role::Executor).await.map(|_| ())
+    }
+
+    /// A connection that is signed in to the dashboard.
+    pub async fn pages(&self) -> anyhow::Result<Pages> {
+        Pages::sign_in(Connection::open(&self.target, &self.tasks).await?, &self.key).await
     }
 
     /// Connections to the api.

@@ -50,7 +50,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 20] = [
+const ALL: [Name; 21] = [
     Name::Fdatasync,
     Name::RawPostgres,
     Name::RawHop,
@@ -62,6 +62,7 @@ const ALL: [Name; 20] = [
     Name::SubmitToStart,
     Name::Steps,
     Name::AtHalf,
+    Name::LivePages,
     Name::Delayed,
     Name::Workflows,
     Name::ChildStart,
@@ -115,6 +116,7 @@ async fn one(
                 .context("half of what? Measure `end-to-end` in the same run, or say `--half N`")?;
             phase::submit_to_start_at_half(arguments.long_length(), rate).await
         }
+        Name::LivePages => phase::live_pages(length).await,
         Name::Fires => {
             let mut all = phase::fires(arguments.rate, arguments.fire_length()).await?;
             if arguments.herd > 0 {
@@ -151,6 +153,7 @@ const fn describe(name: Name) -> &'static str {
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
         Name::Steps => "from submit to start, by its steps",
+        Name::LivePages => "from submit to start while pages of the dashboard are open",
         Name::AtHalf => "from submit to start at half of the maximum",
         Name::Delayed => "from due to start",
         Name::Workflows => "large workflow runs, and many small ones at once",

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, SET_COOKIE};
 use hyper::http::request::Builder;
 use hyper_util::rt::TokioIo;
 use runtime::tasks::TaskGroup;
@@ -72,6 +72,19 @@ impl Connection {
         self.call(Request::get(path), Bytes::new(), 200).await
     }
 
+    /// Sends a request without the key of the target; returns status, cookie and body of the response, whatever it is.
+    pub(super) async fn exchange_with(
+        &mut self,
+        request: Builder,
+        body: Bytes,
+    ) -> anyhow::Result<(u16, Option<HeaderValue>, Bytes)> {
+        let request = request.header(HOST, self.target.host.clone()).body(Full::new(body))?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        let (status, cookie) = (response.status().as_u16(), kept(response.headers()));
+        Ok((status, cookie, response.into_body().collect().await?.to_bytes()))
+    }
+
     async fn call(
         &mut self,
         request: Builder,
@@ -95,4 +108,10 @@ impl Connection {
         );
         Ok(answer)
     }
+}
+
+/// What a browser would keep: the last cookie of an answer, without its attributes.
+fn kept(headers: &HeaderMap) -> Option<HeaderValue> {
+    let set = headers.get_all(SET_COOKIE).iter().last()?.as_bytes();
+    HeaderValue::from_bytes(set.split(|byte| *byte == b';').next()?).ok()
 }

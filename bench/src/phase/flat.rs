@@ -24,6 +24,8 @@ const WARM: Duration = Duration::from_secs(3);
 const REFILL_EVERY: Duration = Duration::from_millis(50);
 /// Of each kind.
 const READS: u32 = 400;
+/// Of each page.
+const PAGES: u32 = 60;
 
 /// With `many` that wait and `ended` that have ended, against few and none. Each is measured for `length`.
 pub async fn flat(many: u32, ended: u32, length: Duration) -> anyhow::Result<Vec<Measured>> {
@@ -153,5 +155,35 @@ async fn reads(rig: &Rig) -> anyhow::Result<Vec<Measured>> {
         let of = |share| percentile(&took, share).context("nothing was read");
         all.push(Measured::new(key, of(0.95)?).with("p50_ms", of(0.5)?).with("max_ms", of(1.0)?));
     }
+    all.push(pages(rig, &waiting).await?);
     Ok(all)
+}
+
+/// The slowest page of the dashboard, with what each takes.
+async fn pages(rig: &Rig, waiting: &str) -> anyhow::Result<Measured> {
+    let mut pages = rig.pages().await?;
+    let task = format!("/tasks/{}", waiting.lines().next().context("nothing waits")?);
+    let mut figures = Vec::new();
+    for (name, path) in [
+        ("overview_p95_ms", "/"),
+        ("tasks_p95_ms", "/tasks"),
+        ("failed_tasks_p95_ms", "/tasks?state=failed"),
+        ("task_p95_ms", task.as_str()),
+        ("schedules_p95_ms", "/schedules"),
+        ("runs_p95_ms", "/workflows/runs"),
+        ("costs_p95_ms", "/costs"),
+        ("account_p95_ms", "/account"),
+        ("audit_p95_ms", "/account/audit"),
+    ] {
+        let mut took = Vec::new();
+        for _ in 0..PAGES {
+            let started = clock::monotonic();
+            pages.get(path).await?;
+            took.push(started.elapsed().as_secs_f64() * 1e3);
+        }
+        figures.push((name, percentile(&took, 0.95).context("no page was loaded")?));
+    }
+    let slowest = figures.iter().map(|(_, ms)| *ms).fold(0.0, f64::max);
+    let all = Measured::new("pages_p95_ms", slowest);
+    Ok(figures.into_iter().fold(all, |all, (name, ms)| all.with(name, ms)))
 }

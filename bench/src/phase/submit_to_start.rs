@@ -8,37 +8,40 @@ use super::flow::Flow;
 use crate::clock_offset;
 use crate::cpu::Cpu;
 use crate::embedded::Embedded;
-use crate::http::Sent;
+use crate::http::{Pages, Sent};
 use crate::report::Measured;
 use crate::rig::Rig;
 use crate::statistics::{between, of};
 use anyhow::Context;
+use runtime::clock;
 use std::collections::HashMap;
 use std::time::Duration;
 
-const QUIET: u32 = 200;
+pub(super) const QUIET: u32 = 200;
 /// How many connections for that.
-const QUIET_CONNECTIONS: usize = 32;
+pub(super) const QUIET_CONNECTIONS: usize = 32;
 /// At thousands per second each connection sends every 50 ms. With fewer, a connection that waits for a response delays
 /// the next task, which would measure the client.
 const CONNECTIONS: usize = 256;
 
 /// Of each submit, in milliseconds.
-struct Waits {
+pub(super) struct Waits {
     sent: Vec<Sent>,
     event_times: EventTimes,
-    started: Vec<f64>,
+    pub(super) started: Vec<f64>,
+    /// Of each part of a page that was asked for.
+    pub(super) parts: Vec<f64>,
     placed: Vec<f64>,
     ended: Vec<f64>,
     answered: Vec<f64>,
     sent_late: Vec<f64>,
-    cpu: Cpu,
+    pub(super) cpu: Cpu,
     clock_uncertainty: f64,
 }
 
 /// Where little else is to be done.
 pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
-    let waits = at_rate(length, QUIET, QUIET_CONNECTIONS, STARTS_LOGGED).await?;
+    let waits = at_rate(length, (QUIET, QUIET_CONNECTIONS), STARTS_LOGGED, None).await?;
     Ok(vec![
         Measured::new("submit_to_start_p50_ms", of(&waits.started, 0.5))
             .with_cpu(waits.cpu)
@@ -63,7 +66,7 @@ pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> 
 /// The same by its steps: the answer, then these, one after the other. In rounds of their own, for each step is told by a line of a log that
 /// is written before the next begins.
 pub async fn steps_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
-    let waits = at_rate(length, QUIET, QUIET_CONNECTIONS, LOGGED).await?;
+    let waits = at_rate(length, (QUIET, QUIET_CONNECTIONS), LOGGED, None).await?;
     let queued = waited(&waits.sent, &waits.event_times.queued)?;
     let running = waited(&waits.sent, &waits.event_times.running)?;
     Ok(vec![
@@ -78,7 +81,7 @@ pub async fn steps_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
 
 /// At `rate` a second: half of what is possible.
 pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Result<Vec<Measured>> {
-    let waits = at_rate(length, rate, CONNECTIONS, STARTS_LOGGED).await?;
+    let waits = at_rate(length, (rate, CONNECTIONS), STARTS_LOGGED, None).await?;
     Ok(vec![
         Measured::new("submit_to_start_at_half_p99_ms", of(&waits.started, 0.99))
             .with_cpu(waits.cpu)
@@ -117,18 +120,26 @@ pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Me
     ])
 }
 
-/// For `length`.
-async fn at_rate(
+/// For `length`, at so many submits a second over so many connections, beside pages that somebody watches.
+pub(super) async fn at_rate(
     length: Duration,
-    rate: u32,
-    connections: usize,
+    (rate, connections): (u32, usize),
     logged: (&str, &str),
+    watched: Option<Watched>,
 ) -> anyhow::Result<Waits> {
     let mut rig = Rig::of(Rig::shape(1).set(logged.0, logged.1)).await?;
     let mut connections = rig.connections(connections).await?;
+    let watching = match watched {
+        Some(watched) => Some((rig.pages().await?, watched)),
+        None => None,
+    };
     let (flow, meter, body) = (Flow::new(rate, length)?, rig.meter().await?, body::task());
-    let (sent, cpu) = tokio::join!(flow.submit(&mut connections, &body), flow.metered(&meter));
-    let sent = sent?;
+    let (sent, cpu, parts) = tokio::join!(
+        flow.submit(&mut connections, &body),
+        flow.metered(&meter),
+        watch(watching, length)
+    );
+    let (sent, parts) = (sent?, parts?);
     rig.drained(Duration::from_secs(30)).await?;
     rig.ended_well(flow.all().into()).await?;
     let offset = clock_offset::measure(rig.database_url()).await?;
@@ -140,10 +151,33 @@ async fn at_rate(
         answered: sent.iter().map(|one| one.answered_ms).collect(),
         sent_late: sent.iter().map(|one| one.late_ms).collect(),
         cpu,
+        parts,
         clock_uncertainty: offset.uncertainty_ms,
         sent,
         event_times,
     })
+}
+
+/// How often pages that are open ask for their live parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watched {
+    /// All together.
+    pub parts_per_s: u32,
+}
+
+/// Asks for live parts for `length`, each of another page, as evenly as they would come; says how long each took, ms.
+async fn watch(watching: Option<(Pages, Watched)>, length: Duration) -> anyhow::Result<Vec<f64>> {
+    let Some((mut pages, watched)) = watching else { return Ok(Vec::new()) };
+    let (begin, mut took) = (clock::monotonic(), Vec::new());
+    for place in 0..watched.parts_per_s * u32::try_from(length.as_secs())? {
+        let at = begin + Duration::from_secs(1) * place / watched.parts_per_s;
+        clock::sleep(at.saturating_duration_since(clock::monotonic())).await;
+        let path = if place % 7 < 5 { "/tasks?fragment=list" } else { "/?fragment=now" };
+        let started = clock::monotonic();
+        pages.get(path).await?;
+        took.push(started.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(took)
 }
 
 /// Of each, from the intended send to `event`.

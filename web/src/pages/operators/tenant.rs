@@ -4,7 +4,7 @@ use super::lever::{of_invoice, of_tenant};
 use super::tabs::tabs;
 use crate::fault::Fault;
 use crate::frame::{Frame, Section};
-use crate::listing::{Cell, Listing, asked};
+use crate::listing::{Cell, Listing};
 use crate::visit::Visit;
 use crate::words::{Moment, mark_of, money};
 use actix_web::HttpResponse;
@@ -14,7 +14,7 @@ use domain::access::OperatorScope;
 /// Shows it.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let target = format!("/v1/admin/tenants/{}", visit.part_in_path("id"));
-    let invoices = asked(&visit, &format!("{target}/invoices"), &[]);
+    let invoices = format!("{target}/invoices");
     let (tenant, invoices) =
         futures::join!(visit.get::<Tenant>(target), visit.get::<Page<Invoice>>(invoices));
     let (tenant, invoices) = (tenant?, invoices?);
@@ -43,5 +43,5 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         ]
     };
     list.rows = invoices.data.iter().map(row).collect();
-    list.paged(&visit, &[], invoices.next_cursor.map(|cursor| cursor.to_string())).show()
+    list.show()
 }
