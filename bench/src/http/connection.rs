@@ -112,6 +112,6 @@ impl Connection {
 
 /// What a browser would keep: the last cookie of an answer, without its attributes.
 fn kept(headers: &HeaderMap) -> Option<HeaderValue> {
-    let set = headers.get_all(SET_COOKIE).iter().last()?.as_bytes();
+    let set = headers.get_all(SET_COOKIE).iter().next_back()?.as_bytes();
     HeaderValue::from_bytes(set.split(|byte| *byte == b';').next()?).ok()
 }
