@@ -29,7 +29,6 @@ const LEVERS: [Lever; 4] = [
         is_danger: true,
         done: "rejected",
         permission: Permission::ApproveTasks,
-        ..PLAIN
     },
     Lever {
         word: "signal",
