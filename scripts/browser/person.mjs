@@ -2,8 +2,9 @@
 // flow announced is a failed check.
 import { wanted } from './tools.mjs';
 
-export const WIDE = { width: 1280, height: 800 };
-export const NARROW = { width: 320, height: 700 };
+const WINDOW = { width: 1280, height: 800 };
+// Longer than anything takes: only what never comes waits to its end.
+const DEADLINE_MS = 20_000;
 
 export class Person {
   #expected = new Set();
@@ -11,8 +12,8 @@ export class Person {
   // `watched: false`: for flows in which errors are the expected result.
   static async arrive(stage, name, { watched = true, ...options } = {}) {
     const person = new Person();
-    const context = await stage.browser.newContext({ baseURL: stage.base, viewport: WIDE, colorScheme: 'light', ...options });
-    context.setDefaultTimeout(10_000);
+    const context = await stage.browser.newContext({ baseURL: stage.base, viewport: WINDOW, colorScheme: 'light', ...options });
+    context.setDefaultTimeout(DEADLINE_MS);
     Object.assign(person, { stage, name, context });
     if (watched) await person.#watch();
     person.page = await context.newPage();
@@ -97,13 +98,13 @@ export class Person {
     return this.page.getByRole('status').filter({ hasText: text }).waitFor();
   }
 
-  shows(text, deadlineMs = 10_000) {
-    return this.page.getByRole('main').getByText(text).filter({ visible: true }).first().waitFor({ timeout: deadlineMs });
+  shows(text) {
+    return this.page.getByRole('main').getByText(text).filter({ visible: true }).first().waitFor();
   }
 
   // The state of the task or run that is shown.
-  state(word, deadlineMs = 20_000) {
-    return this.page.locator('.say .mark').getByText(word, { exact: true }).waitFor({ timeout: deadlineMs });
+  state(word) {
+    return this.page.locator('.say .mark').getByText(word, { exact: true }).waitFor();
   }
 
   leave() {

@@ -8,7 +8,7 @@ export const { chromium } = require('playwright-core');
 export const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 // Until `condition` returns something; an error of it counts as not yet.
-export async function until(what, condition, deadlineMs = 15_000) {
+export async function until(what, condition, deadlineMs = 20_000) {
   const end = Date.now() + deadlineMs;
   let last = '';
   for (;;) {

@@ -2,9 +2,11 @@
 //
 // A page that is new is found by itself as soon as a link leads to it; one of web/src/table.rs that no link leads to is a failure.
 import { ELSEWHERE } from './data.mjs';
-import { NARROW, WIDE } from './person.mjs';
 import { pageOf } from './table.mjs';
 import { axe, until, wanted } from './tools.mjs';
+
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 320, height: 700 };
 
 // Runs in the page: elements that stored texts became.
 export const markup = () => {
@@ -135,7 +137,7 @@ export class Walk {
     const { person } = this;
     const { report, shots, lastShot } = person.stage;
     await page.evaluate(axe);
-    // The window changes once: an image that is taken while it grows may show it in both sizes.
+    // The window becomes narrow once: Chromium may put an image together of what it drew before and after that.
     for (const [size, theme] of [[WIDE, 'light'], [WIDE, 'dark'], [NARROW, 'dark'], [NARROW, 'light']]) {
       if (size === NARROW && theme === 'dark') await sized(page, size);
       await page.emulateMedia({ colorScheme: theme });
@@ -157,7 +159,8 @@ async function sized(page, size) {
   await until(`the window is ${size.width} px wide`, () => page.evaluate((width) => document.documentElement.clientWidth === width, size.width));
 }
 
-// Of the whole page, in a window of its height. Two frames later the browser has drawn it in that size, too.
+// Of the whole page, in a window of its height. Two frames later Chromium has drawn it in that size, or nearly always: on a machine that
+// has much else to do an image may still show a part of the page twice.
 async function take(page, size, path) {
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   if (height > size.height) await page.setViewportSize({ width: size.width, height: Math.min(height, 12_000) });

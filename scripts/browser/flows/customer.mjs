@@ -94,7 +94,7 @@ async function tasks(ann, data) {
   });
   await ann.check('cancels a task that runs', async () => {
     await submit(ann, 'to-cancel', 'echo started; sleep 600', { 'Run at most': '20m' });
-    await page.locator('.log').getByText('started').waitFor({ timeout: 20_000 });
+    await page.locator('.log').getByText('started').waitFor();
     await ann.follow('Cancel');
     await ann.press('Cancel');
     await ann.state('cancelled');

@@ -30,7 +30,7 @@ export async function firstHour(stage) {
     await noa.said('The task was submitted.');
   });
   await noa.check('watches it run and end', async () => {
-    await page.locator('.log').getByText('step 3').waitFor({ timeout: 20_000 });
+    await page.locator('.log').getByText('step 3').waitFor();
     await noa.state('succeeded');
   });
   await noa.check('sees a task fail on the overview, and why', async () => {

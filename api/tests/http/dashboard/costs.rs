@@ -85,6 +85,7 @@ async fn a_billing_user_sees_costs_and_no_tasks_and_sets_caps() {
     assert_eq!(raised.status, 303, "{}", text(&raised));
     let late = browser.post(path, path, &[("version", "1"), ("amount", "1")]).await;
     assert!(late.status == 412 && text(&late).contains("it is 20.00 EUR now"), "{}", text(&late));
+    assert!(text(&late).contains(r#"name="version" value="2""#), "the next is over that one");
     let deleted = browser.post(path, "/costs/caps/all/delete", &[]).await;
     assert_eq!(location(&deleted), "/costs?done=deleted#caps");
     assert_eq!(server.get("/v1/spend-caps/all").await.status, 404);

@@ -34,6 +34,7 @@ async fn a_definition_is_compared_before_it_is_stored_and_never_over_another() {
     let late = browser.post(edit, edit, &[("version", "1"), ("text", WORKFLOW)]).await;
     assert_eq!(late.status, 412, "{}", text(&late));
     assert!(text(&late).contains("somebody else stored another version"), "{}", text(&late));
+    assert!(text(&late).contains(r#"name="version" value="2""#), "the next is over that one");
     for (wrong, part) in [
         ("{", "not JSON"),
         (r#"{"nodes":{"a":{"after":["x"],"task":{"run":{"noop":{}}}}}}"#, "/nodes/a/after/0"),

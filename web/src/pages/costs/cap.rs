@@ -131,6 +131,9 @@ async fn refused(
         // With what is stored now; the next time the form is sent, it is over that.
         let now = base(visit).await?;
         shown = form(visit, now.as_ref(), shown.entered);
+        if let (Some(stored), Some(now)) = (&mut shown.stored, &now) {
+            stored.version = now.version;
+        }
         let amount =
             now.map(|cap| money(cap.amount.0, &cap.currency.to_string())).unwrap_or_default();
         shown.wrong = Some(format!(
@@ -197,10 +200,12 @@ fn form(visit: &Visit, base: Option<&SpendCap>, entered: Entered) -> CapPage {
     let title =
         base.map_or_else(|| "New spend cap".to_owned(), |cap| format!("Spend cap {}", cap.name));
     let path = base.map_or_else(|| "/costs/caps/new".to_owned(), |cap| path(&cap.name.to_string()));
+    let sent = visit.form.text("version").parse::<i64>().ok();
     let stored = base.map(|cap| {
         let of = |micros: i64| money(micros, &cap.currency.to_string());
         Stored {
-            version: cap.version,
+            // What the browser sent stays: somebody may have stored another since.
+            version: sent.unwrap_or(cap.version),
             of: holds_for(cap),
             period: format!("each {}, which begins in the time zone {}", cap.period, cap.zone),
             use_of: vec![

@@ -201,6 +201,7 @@ async fn conflict(visit: &Visit, entered: Entered, sent: &Value) -> Result<HttpR
         changes: lines(&theirs, &own),
     };
     let mut shown = form(visit, base.as_ref(), entered);
+    shown.version = Some(conflict.version);
     shown.conflict = Some(conflict);
     page_with(StatusCode::PRECONDITION_FAILED, &shown)
 }
@@ -228,7 +229,10 @@ async fn preview(
     page(&shown)
 }
 
-fn form(visit: &Visit, base: Option<&Base>, entered: Entered) -> EditPage {
+fn form(visit: &Visit, base: Option<&Base>, mut entered: Entered) -> EditPage {
+    if let Some(base) = base {
+        entered.name.clone_from(&base.schedule.name);
+    }
     let title = base
         .map_or_else(|| "New schedule".to_owned(), |base| format!("Edit {}", base.schedule.name));
     let back =

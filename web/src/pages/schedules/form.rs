@@ -133,7 +133,10 @@ impl Entered {
         } else {
             document.insert("task".to_owned(), self.task(base, fits).into());
         }
-        set(&mut document, "overlap", &self.overlap);
+        // The form's first choice is what the server does where nothing is said.
+        let usual = if document.contains_key("overlap") { "skip" } else { "" };
+        let overlap = if self.overlap.is_empty() { usual } else { &self.overlap };
+        set(&mut document, "overlap", overlap);
         Ok(document.into())
     }
 
@@ -218,9 +221,7 @@ mod tests {
     fn what_the_form_has_no_field_for_stays() {
         let base = base();
         let mut entered = Entered::of("n", &base);
-        // Skipping is what the server does where nothing is said.
         let mut wanted = base.clone();
-        wanted.as_object_mut().unwrap().remove("overlap");
         assert_eq!(entered.document(Some(&base)).unwrap(), wanted);
         (entered.cron, entered.every, entered.command) =
             (String::new(), "6h".to_owned(), "y".to_owned());

@@ -100,9 +100,15 @@ impl fmt::Display for Heat {
         )?;
         for (place, (tone, text)) in self.squares.iter().enumerate() {
             let (x, y) = (place % ACROSS * SIDE, place / ACROSS * SIDE);
+            // The form says the same as the colour: a square, a disc, a sharp square.
+            let round = match *tone {
+                "warn" => SIDE / 2,
+                "bad" => 0,
+                _ => 3,
+            };
             write!(
                 f,
-                r#"<rect class="{tone}" x="{x}" y="{y}" width="{0}" height="{0}" rx="3"><title>{1}</title></rect>"#,
+                r#"<rect class="{tone}" x="{x}" y="{y}" width="{0}" height="{0}" rx="{round}"><title>{1}</title></rect>"#,
                 SIDE - 3,
                 Escaped(text)
             )?;

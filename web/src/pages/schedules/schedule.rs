@@ -2,7 +2,7 @@
 
 use super::calendar::Calendar;
 use super::due::Due;
-use super::heat::Heat;
+use super::heat::{Heat, tone};
 use super::lever::{Lever, of};
 use super::timing::in_words;
 use crate::fault::Fault;
@@ -44,7 +44,9 @@ struct SchedulePage {
 
 struct FireRow {
     due: Moment,
-    outcome: Mark,
+    /// Its class on the map, and its word.
+    tone: &'static str,
+    outcome: String,
     kind: String,
     /// What it made, and where that is.
     made: &'static str,
@@ -107,7 +109,8 @@ fn fire(fire: &Fire) -> FireRow {
     let run = fire.workflow_run.map(|id| format!("/workflows/runs/{id}"));
     FireRow {
         due: Moment(fire.due_at),
-        outcome: mark_of(&fire.outcome.to_string()),
+        tone: tone(&fire.outcome.to_string()),
+        outcome: fire.outcome.to_string().replace('_', " "),
         kind: fire.kind.to_string(),
         made: if task.is_some() { "task" } else { "run" },
         href: task.or(run),
