@@ -109,10 +109,8 @@ async fn no_lever_works_without_the_token_of_a_form() {
     assert_eq!(before, everything(&server).await);
 }
 
-#[tokio::test]
-async fn markup_in_names_is_text_on_every_page() {
-    let server = Server::start().await;
-    let name = utf8_percent_encode(EVIL, NON_ALPHANUMERIC).to_string();
+/// Things with markup in all that people choose: two runs, and a user.
+async fn evil(server: &Server) -> [String; 3] {
     let labels = serde_json::json!({"team": EVIL});
     let task = serde_json::json!({"name": EVIL, "run": {"command": {"argv": ["bash", "-c", EVIL], "env": {"A": EVIL}}}, "labels": labels});
     let schedule = serde_json::json!({"timing": {"specs": [{"cron": "@daily"}]}, "task": task, "paused": true});
@@ -131,7 +129,7 @@ async fn markup_in_names_is_text_on_every_page() {
     assert_eq!(started.status, 201, "{started:?}");
     let run = started.json()["id"].as_str().unwrap().to_owned();
     let other = server.post("/v1/workflow-runs", r#"{"workflow":"evil"}"#).await.json();
-    let other = other["id"].as_str().unwrap();
+    let other = other["id"].as_str().unwrap().to_owned();
     // The API takes no such name; a page would not rely on that.
     let named = format!(
         "update schedule set name = '{EVIL}' where name = 'evil'; update workflow set name = '{EVIL}' where name = 'evil';
@@ -146,7 +144,14 @@ async fn markup_in_names_is_text_on_every_page() {
     let cap = serde_json::json!({"amount": 5, "currency": "EUR", "period": "day", "label": {"key": "team", "value": EVIL}});
     let capped = server.put_as(&server.key, "/v1/spend-caps/free", &[], cap.to_string()).await;
     assert_eq!(capped.status, 201, "{capped:?}");
+    [run, other, user]
+}
 
+#[tokio::test]
+async fn markup_in_names_is_text_on_every_page() {
+    let server = Server::start().await;
+    let name = utf8_percent_encode(EVIL, NON_ALPHANUMERIC).to_string();
+    let [run, other, user] = evil(&server).await;
     let mut browser = Browser::with_key(&server, &server.key).await;
     let paths = [
         "/".to_owned(),
