@@ -31,7 +31,15 @@ pub async fn access(caller: &mut Caller, key: &str) -> anyhow::Result<Vec<String
     let renewed = json!({"refresh_token": next});
     let renewed = caller.shown(("POST", "/v1/sessions/refresh"), "", &renewed).await?;
     secrets.extend([secret_of(&next), secret_of(&text(&renewed, "refresh_token")?)]);
-    for path in ["/v1/audit", "/v1/sessions", "/v1/users", "/v1/keys", "/v1/usage", "/v1/limits"] {
+    for path in [
+        "/v1/audit",
+        "/v1/sessions",
+        "/v1/users",
+        "/v1/keys",
+        "/v1/usage",
+        "/v1/limits",
+        "/v1/overview",
+    ] {
         let status = caller.ask(("GET", path), &access, None).await?;
         anyhow::ensure!(status == 200, "{path}: {status}");
     }
