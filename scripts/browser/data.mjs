@@ -13,7 +13,7 @@ export const ELSEWHERE = 'elsewhere-4711';
 const noop = { run: { noop: {} } };
 const bash = (command) => ({ run: { command: { argv: ['bash', '-c', command] } } });
 const COLOURS = `for i in $(seq 40); do printf '\\e[3%dmline %d\\e[0m \\e[1;4mbold\\e[0m\\n' $((i % 8)) $i; done; echo 'to standard error' >&2`;
-const RUNNING = `for i in $(seq 600); do printf '\\e[32mtick\\e[0m %d %s\\n' $i '<b class="stored-markup">tick</b>'; sleep 0.3; done`;
+const RUNNING = `for i in $(seq 3000); do printf '\\e[32mtick\\e[0m %d %s\\n' $i '<b class="stored-markup">tick</b>'; sleep 0.3; done`;
 
 const WORKFLOW = {
   description: `Builds and publishes ${MARKUP}`,
@@ -38,7 +38,7 @@ async function tenant(operator, name) {
 async function elsewhere(operator) {
   const other = await tenant(operator, `${ELSEWHERE} ${MARKUP}`);
   const api = other.api;
-  other.task = await api.script('sleep 300', { name: ELSEWHERE, labels: { team: ELSEWHERE }, execution_cap: '10m' });
+  other.task = await api.script('sleep 900', { name: ELSEWHERE, labels: { team: ELSEWHERE }, execution_cap: '20m' });
   await api.call('PUT', `/v1/schedules/${ELSEWHERE}`, { timing: { specs: [{ every: { every: '1h' } }] }, task: noop });
   await api.call('PUT', `/v1/workflows/${ELSEWHERE}`, { nodes: { only: { task: noop } } });
   other.run = (await api.call('POST', '/v1/workflow-runs', { workflow: ELSEWHERE })).id;
@@ -68,7 +68,7 @@ async function tasks(api) {
   made.broken = await api.script('echo "cannot go on" >&2; exit 3', { name: 'broken', labels: { team: 'ml' } });
   made.coloured = await api.script(COLOURS, { name: 'coloured', labels: { team: 'ml', env: 'test' }, tier: 'regular' });
   made.marked = await api.script(`echo '${MARKUP.replaceAll("'", "'\\''")}'; echo '{"said": "<b class=stored-markup>"}' > $BERTH_RESULT`, { name: MARKUP, labels: { team: MARKUP } });
-  made.running = await api.script(RUNNING, { name: 'running', execution_cap: '10m' });
+  made.running = await api.script(RUNNING, { name: 'running', execution_cap: '20m' });
   made.after = (await api.call('POST', '/v1/tasks', { ...noop, name: 'after', depends_on: [{ task: made.running }] })).id;
   return made;
 }

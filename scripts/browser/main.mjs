@@ -13,7 +13,7 @@ if (process.getuid() === 0) args.push('--no-sandbox');
 
 const report = new Report(shots);
 const [browser, data] = await Promise.all([chromium.launch({ executablePath, args }), make(base, key, operatorKey)]);
-const stage = { browser, base, shots, report, data, lastShot: new Map(), taken: 0 };
+const stage = { browser, base, shots, report, data, taken: 0 };
 if (process.env.BROWSER_TIMES) console.log(`ready after ${performance.now() / 1000} s`);
 
 const waiting = flows.filter(([name]) => name.includes(process.env.BROWSER_ONLY ?? ''));

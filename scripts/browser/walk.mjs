@@ -135,7 +135,7 @@ export class Walk {
 
   async #views(page, what, name, path) {
     const { person } = this;
-    const { report, shots, lastShot } = person.stage;
+    const { report, shots } = person.stage;
     await page.evaluate(axe);
     // The window becomes narrow once: Chromium may put an image together of what it drew before and after that.
     for (const [size, theme] of [[WIDE, 'light'], [WIDE, 'dark'], [NARROW, 'dark'], [NARROW, 'light']]) {
@@ -144,7 +144,6 @@ export class Walk {
       const shot = `${shots}/${name}-${size.width}-${theme}.png`;
       await take(page, size, shot);
       person.stage.taken += 1;
-      lastShot.set(path, shot);
       const one = (problems) => (problems.length === 0 ? report.pass() : report.fail(`${what}, ${size.width} px, ${theme}`, problems.slice(0, 3).join('; '), shot));
       if (size === WIDE) one(await page.evaluate(barriers, theme === 'dark'));
       // Widths are those of the other theme.

@@ -172,6 +172,8 @@ async function schedules(ann) {
   const { page } = ann;
   await ann.check('sees due times and the price of a schedule before it is stored', async () => {
     await ann.goto('/schedules/new');
+    // A preview of what is half typed is refused, too.
+    ann.expect(422, '/schedules/new');
     await page.getByLabel('Name', { exact: true }).fill('weekdays');
     await page.getByLabel('Cron expression').fill('30 2 * * 1-5');
     await page.getByLabel('Time zone').fill('Europe/Berlin');
@@ -225,7 +227,7 @@ async function runs(ann, data) {
     await page.getByRole('link', { name: run }).click();
   });
   await ann.check('approves what waits, and sees the run end', async () => {
-    await page.getByRole('main').getByRole('row').filter({ hasText: 'ask' }).getByRole('link').click();
+    await page.getByRole('main').getByRole('row').filter({ hasText: 'ask' }).getByRole('link', { name: 'ask', exact: true }).click();
     await ann.follow('Approve');
     await ann.press('Approve');
     await ann.said('The task was approved.');

@@ -55,6 +55,7 @@ export async function firstHour(stage) {
   await noa.check('has it run every night', async () => {
     await noa.nav('Schedules');
     await page.getByRole('main').getByRole('link', { name: /new schedule/i }).first().click();
+    noa.expect(422, '/schedules/new');
     await page.getByLabel('Name', { exact: true }).fill('every-night');
     await page.getByLabel('Cron expression').fill('0 3 * * *');
     await page.getByLabel('Script, run by bash').fill('echo good night');
