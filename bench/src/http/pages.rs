@@ -34,7 +34,9 @@ impl Pages {
 
     /// Loads a page or a part of one that must be there; returns its length as sent, bytes.
     pub async fn get(&mut self, path: &str) -> anyhow::Result<usize> {
-        let page = as_browser(Request::get(path)).header(COOKIE, self.cookie.clone());
+        let page = as_browser(Request::get(path))
+            .header(COOKIE, self.cookie.clone())
+            .header(ACCEPT_ENCODING, "gzip, br");
         let (status, _, answer) = self.connection.exchange(page).await?;
         ensure!(status == 200, "{path} answered {status}");
         Ok(answer.len())
@@ -42,7 +44,7 @@ impl Pages {
 }
 
 fn as_browser(request: Builder) -> Builder {
-    request.header(ACCEPT, "text/html").header(ACCEPT_ENCODING, "gzip, br")
+    request.header(ACCEPT, "text/html")
 }
 
 impl Connection {
