@@ -13,5 +13,9 @@ pub(super) fn tabs(visit: &Visit) -> Vec<Tab> {
         ("/operators/costs", "Costs and margins"),
         ("/operators/plans", "Plans"),
     ];
-    all.into_iter().map(|(href, label)| (href.to_owned(), label, href == here)).collect()
+    // The page of one tenant is of the tab of all.
+    let is_in = |href: &str| {
+        here == href || (href != "/operators" && here.starts_with(&format!("{href}/")))
+    };
+    all.into_iter().map(|(href, label)| (href.to_owned(), label, is_in(href))).collect()
 }

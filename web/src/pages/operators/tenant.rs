@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::frame::{Frame, Section};
 use crate::listing::{Cell, Listing};
 use crate::visit::Visit;
-use crate::words::{Moment, mark_of, money};
+use crate::words::{mark_of, money};
 use actix_web::HttpResponse;
 use api_types::{Invoice, Page, Tenant};
 use domain::access::OperatorScope;
@@ -36,7 +36,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         let acts = if may { of_invoice(&id, &invoice.number, &state) } else { Vec::new() };
         vec![
             Cell::Code(invoice.number.clone()),
-            Cell::At(Moment(invoice.starts_at)),
+            Cell::Text(invoice.month.format("%B %Y").to_string()),
             Cell::Mark(mark_of(&state)),
             Cell::Number(money(invoice.total, &invoice.currency)),
             Cell::Links(acts),

@@ -1,7 +1,8 @@
 //! The life of a task from its submit to its end: waits, attempts, retries.
 
 use crate::words::{Moment, length, mark_of, ms};
-use api_types::{Attempt, AttemptState, Task};
+use api_types::{Attempt, AttemptState, Extensible, Task};
+use domain::task::Run;
 use domain::time::Timestamp;
 
 /// One step.
@@ -28,10 +29,12 @@ pub(crate) fn steps(task: &Task, attempts: &[Attempt], now: Timestamp) -> Vec<St
             more: String::new(),
         });
     }
+    // What is an exit code of a command is the status of the answer to a call.
+    let is_call = matches!(&task.run, Some(Extensible::Known(Run::Http(_))));
     for attempt in attempts {
         steps.push(started(attempt, since));
         if let Some(ended) = attempt.ended_at {
-            steps.push(ended_step(attempt, ended));
+            steps.push(ended_step(attempt, ended, is_call));
             since = ended;
         }
     }
@@ -73,11 +76,12 @@ fn started(attempt: &Attempt, since: Timestamp) -> Step {
     }
 }
 
-fn ended_step(attempt: &Attempt, ended: Timestamp) -> Step {
+fn ended_step(attempt: &Attempt, ended: Timestamp, is_call: bool) -> Step {
     let mark = mark_of(&attempt.state.to_string());
     let mut more = vec![format!("ran for {}", length(ended - attempt.placed_at))];
     if let Some(code) = attempt.exit_code {
-        more.push(format!("exit code {code}"));
+        let what = if is_call { "status" } else { "exit code" };
+        more.push(format!("{what} {code}"));
     }
     if let Some(signal) = attempt.signal {
         more.push(format!("signal {signal}"));
