@@ -42,7 +42,7 @@ declare
     made jsonb := '{"id": "m.id", "task_id": "m.id", "tenant_id": "m.tenant", "created_at": "m.at", "run_at": "m.at", "state": "''succeeded''",
         "attempt": "1", "placed_at": "m.at", "ended_at": "m.at + interval ''1 second''", "finished_at": "m.at + interval ''1 second''"}';
 begin
-    insert into tenant select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'name', t.name || n))).*
+    insert into tenant select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'name', t.name || n, 'name_key', t.name || n))).*
         from tenant t, generate_series(2, tenants) n;
     -- The one that there was comes first: of the others each has its name and a number.
     insert into bench_tenant select row_number() over (order by length(name), name) - 1, id from tenant;
