@@ -173,7 +173,6 @@ async fn pages(rig: &Rig, waiting: &str) -> anyhow::Result<Measured> {
         ("runs_p95_ms", "/workflows/runs"),
         ("costs_p95_ms", "/costs"),
         ("account_p95_ms", "/account"),
-        ("audit_p95_ms", "/account/audit"),
     ] {
         let mut took = Vec::new();
         for _ in 0..PAGES {
