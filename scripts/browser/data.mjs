@@ -108,14 +108,13 @@ export async function make(base, key, operatorKey) {
   await operator.call('PUT', '/v1/admin/plans/default', { ...plan, billing: { price_book: 'eur' } });
   const who = await api.get('/v1/whoami');
 
-  const data = { api, operator, key, operatorKey, tenant: who.tenant_name };
+  const data = { api, operator, key, operatorKey, tenant: who.tenant_name, tenantId: who.tenant };
   await Promise.all([
     (async () => { data.users = await users(api, operator, who.tenant); })(),
     (async () => { data.tasks = await tasks(api); })(),
     (async () => { data.elsewhere = await elsewhere(operator); })(),
     (async () => { data.fenced = await tenant(operator, 'fenced'); })(),
     (async () => { data.scriptless = await tenant(operator, 'scriptless'); })(),
-    (async () => { data.fresh = await tenant(operator, 'first hour'); })(),
     (async () => {
       await api.call('PUT', '/v1/workflows/release', WORKFLOW);
       data.runs = [await run(api), await run(api), await run(api)];

@@ -7,6 +7,7 @@
 mod ansi;
 mod assets;
 mod backend;
+mod confirm;
 mod dashboard;
 mod diff;
 mod fault;

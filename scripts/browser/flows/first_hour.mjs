@@ -4,26 +4,13 @@ import { wanted } from '../tools.mjs';
 import { shown } from './customer.mjs';
 
 export async function firstHour(stage) {
-  const link = process.env.BROWSER_SIGN_IN_URL;
   const noa = await Person.arrive(stage, 'new user');
   const { page } = noa;
-  await noa.check(link ? 'opens the link that berth up printed' : 'opens the page, and signs in with the key', async () => {
-    if (link) {
-      await page.goto(link);
-      // A link may lead to a page with a button, so that no preview of it uses it up.
-      const overview = page.getByRole('heading', { level: 1, name: 'Overview' });
-      const button = page.getByRole('main').getByRole('button').first();
-      await overview.or(button).first().waitFor();
-      if (!await overview.isVisible()) await button.click();
-    } else {
-      await page.goto('/');
-      await page.getByLabel('API key or operator key').fill(stage.data.fresh.key);
-      await noa.press('Sign in with the key');
-    }
+  await noa.check('opens the link that berth up printed', async () => {
+    await page.goto(process.env.BROWSER_SIGN_IN_URL);
     await noa.heading('Overview');
   });
   await noa.check('is told what to do first, and does it', async () => {
-    if (!link) await noa.shows('berth submit');
     await noa.follow('Submit a task');
     await page.getByLabel('Script, run by bash').fill('for i in 1 2 3; do echo "step $i"; sleep 0.3; done');
     await noa.press('Submit the task');

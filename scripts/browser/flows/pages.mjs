@@ -48,7 +48,7 @@ export async function walkAll(stage) {
   await owner.leave();
 
   const operator = await asOperator(stage);
-  const theirs = await new Walk(operator, [['installation', '/'], ['operator-refused', '/tasks', 403]]).run();
+  const theirs = await new Walk(operator, [['installation', '/'], ['tenant-billed', `/operators/tenants/${data.tenantId}`], ['operator-refused', '/tasks', 403]]).run();
   await operator.leave();
   const unseen = missing(new Set([...walk.pages, ...theirs]));
   await report.check('each page of web/src/table.rs is linked', undefined, () => wanted(unseen.length === 0, `no link leads to ${unseen.join(', ')}`));

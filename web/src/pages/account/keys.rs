@@ -2,6 +2,7 @@
 
 use super::tabs::tabs;
 use crate::backend::Method;
+use crate::confirm::Confirm;
 use crate::fault::Fault;
 use crate::frame::{Frame, Section, page};
 use crate::listing::{Cell, Listing, asked};
@@ -9,7 +10,6 @@ use crate::visit::{Visit, in_path};
 use crate::words::{Ago, Moment};
 use actix_web::HttpResponse;
 use api_types::{ApiKey, Page};
-use askama::Template;
 use runtime::clock::wall;
 use serde_json::Value;
 
@@ -57,16 +57,6 @@ fn row(key: &ApiKey, now: domain::time::Timestamp) -> Vec<Cell> {
     ]
 }
 
-#[derive(Template)]
-#[template(path = "confirm.html")]
-struct RevokePage {
-    frame: Frame,
-    says: String,
-    action: String,
-    back: &'static str,
-    button: &'static str,
-}
-
 /// Asks whether it is meant.
 pub(crate) async fn ask(visit: Visit) -> Result<HttpResponse, Fault> {
     let id = visit.part("id");
@@ -75,7 +65,13 @@ pub(crate) async fn ask(visit: Visit) -> Result<HttpResponse, Fault> {
         "Whatever uses the key {id} is refused within two seconds. It cannot be taken back."
     );
     let action = format!("/account/keys/{}/revoke", in_path(&id));
-    page(&RevokePage { frame, says, action, back: "/account/keys", button: "Revoke the key" })
+    page(&Confirm {
+        frame,
+        says,
+        action,
+        back: "/account/keys".to_owned(),
+        button: "Revoke the key",
+    })
 }
 
 /// Revokes it.

@@ -2,6 +2,7 @@
 
 use super::roles::{Choice, choices};
 use crate::backend::Method;
+use crate::confirm::Confirm;
 use crate::fault::Fault;
 use crate::frame::{Frame, Section, page, page_with};
 use crate::visit::{Visit, in_path};
@@ -69,16 +70,6 @@ pub(crate) async fn change(visit: Visit) -> Result<HttpResponse, Fault> {
     }
 }
 
-#[derive(Template)]
-#[template(path = "confirm.html")]
-struct RemovePage {
-    frame: Frame,
-    says: String,
-    action: String,
-    back: String,
-    button: &'static str,
-}
-
 /// Asks whether it is meant.
 pub(crate) async fn ask(visit: Visit) -> Result<HttpResponse, Fault> {
     let user = found(&visit).await?;
@@ -89,7 +80,7 @@ pub(crate) async fn ask(visit: Visit) -> Result<HttpResponse, Fault> {
     );
     let frame = Frame::new(&visit, Section::Account, "Remove this user?");
     let action = format!("{back}/remove");
-    page(&RemovePage { frame, says, action, back, button: "Remove the user" })
+    page(&Confirm { frame, says, action, back, button: "Remove the user" })
 }
 
 /// Removes the user.

@@ -4,6 +4,7 @@
 
 use super::amount::{decimal, micros};
 use crate::backend::Method;
+use crate::confirm::Confirm;
 use crate::fault::Fault;
 use crate::frame::{Frame, Section, page, page_with};
 use crate::visit::{Visit, in_path, read};
@@ -227,16 +228,6 @@ pub(super) fn path(name: &str) -> String {
     format!("/costs/caps/{}", in_path(name))
 }
 
-#[derive(Template)]
-#[template(path = "confirm.html")]
-struct DeletePage {
-    frame: Frame,
-    says: String,
-    action: String,
-    back: &'static str,
-    button: &'static str,
-}
-
 /// Asks whether it is meant.
 pub(crate) async fn ask(visit: Visit) -> Result<HttpResponse, Fault> {
     let cap = base(&visit).await?.ok_or(Fault::NoPage)?;
@@ -248,7 +239,7 @@ pub(crate) async fn ask(visit: Visit) -> Result<HttpResponse, Fault> {
     );
     let action = format!("{}/delete", path(&cap.name.to_string()));
     let frame = Frame::new(&visit, Section::Money, format!("Delete the spend cap {}?", cap.name));
-    page(&DeletePage { frame, says, action, back: "/costs#caps", button: "Delete the cap" })
+    page(&Confirm { frame, says, action, back: "/costs#caps".to_owned(), button: "Delete the cap" })
 }
 
 /// Deletes it.
