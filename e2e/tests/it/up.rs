@@ -6,7 +6,8 @@ use std::net::TcpListener;
 use std::time::Duration;
 use testkit::poll;
 
-const SOON: Duration = Duration::from_secs(20);
+/// Where something hangs, the test ends; how long it takes is asked in [`alone`].
+const SOON: Duration = Duration::from_secs(60);
 /// `berth up` is ready 5 s after the start on an empty folder and 2 s after any other; a debug build may take three times as long.
 const COLD: Duration = Duration::from_secs(5 * 3);
 const WARM: Duration = Duration::from_secs(2 * 3);
@@ -154,13 +155,11 @@ mod own_engines {
         // Work that was lost is due again when the term of its session is over.
         let command = UpCommand::new()?.env("BERTH_RESOURCE_MANAGER__LEASE_TERM", "3s");
         let mut up = command.start().await?;
-        let cold = up.took;
         let key = up.key()?.to_owned();
         let first = to_its_end(&up, &echo()).await?;
         up.term(SOON).await?;
 
         let mut up = command.start().await?;
-        let warm = up.took;
         assert_eq!(up.key()?, key, "the key stays");
         let id = first["id"].as_str().unwrap_or_default();
         assert_eq!(up.customer()?.get(id).await?["state"], "succeeded", "the tasks stay");
@@ -175,17 +174,13 @@ mod own_engines {
         up.kill9()?;
 
         let mut up = command.start().await?;
-        let after_a_kill = up.took;
         assert_eq!(up.key()?, key);
         let task = ended(&up, &id).await?;
-        assert_eq!((&task["state"], &task["attempts"]), (&json!("succeeded"), &json!(2)), "{task}");
+        // A machine that stands still for a term loses work once more.
+        let again = task["attempts"].as_i64() >= Some(2);
+        assert!(task["state"] == "succeeded" && again, "{task}");
         up.kill9()?;
-        nothing_is_left(&command).await?;
-        eprintln!("ready: cold {cold:?}, warm {warm:?}, after a kill {after_a_kill:?}");
-        assert!(cold <= COLD, "the first start took {cold:?}");
-        assert!(warm <= WARM, "the second start took {warm:?}");
-        assert!(after_a_kill <= WARM, "the start after a kill took {after_a_kill:?}");
-        Ok(())
+        nothing_is_left(&command).await
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -333,5 +328,30 @@ mod own_engines {
         assert_ne!(erlang_cookie(&command)?, cookie, "another at each start");
         up.kill9()?;
         nothing_is_left(&command).await
+    }
+}
+
+/// Engines of its own, and nothing beside them: this is about seconds.
+mod alone {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn it_is_ready_within_seconds_at_first_after_an_end_and_after_a_kill()
+    -> anyhow::Result<()> {
+        let command = UpCommand::new()?;
+        let mut up = command.start().await?;
+        let cold = up.took;
+        up.term(SOON).await?;
+        let mut up = command.start().await?;
+        let warm = up.took;
+        up.kill9()?;
+        let mut up = command.start().await?;
+        let after_a_kill = up.took;
+        up.term(SOON).await?;
+        eprintln!("ready: cold {cold:?}, warm {warm:?}, after a kill {after_a_kill:?}");
+        assert!(cold <= COLD, "the first start took {cold:?}");
+        assert!(warm <= WARM, "the second start took {warm:?}");
+        assert!(after_a_kill <= WARM, "the start after a kill took {after_a_kill:?}");
+        Ok(())
     }
 }

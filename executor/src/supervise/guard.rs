@@ -34,6 +34,7 @@ pub(super) struct Guard {
     work: PathBuf,
     owner: Owner,
     next_look_ns: u64,
+    command_runs: bool,
 }
 
 impl Guard {
@@ -42,11 +43,12 @@ impl Guard {
         let device = fs::metadata(&work).map_or(0, |found| found.dev());
         let owner = Owner { uid, device };
         let next_look_ns = monotonic_ns().saturating_add(PAUSE_NS);
-        Self { group, limits, work, owner, next_look_ns }
+        Self { group, limits, work, owner, next_look_ns, command_runs: false }
     }
 
-    /// The command runs now: from here on the processor time counts as its own.
-    pub(super) fn command_runs(&self) {
+    /// The command runs now: from here on the processor time counts as its own, and what is in /tmp.
+    pub(super) fn command_runs(&mut self) {
+        self.command_runs = true;
         // Tried at the executor's start; should it fail now, the attempt is only not slowed down.
         self.group.limit_cpu(&self.limits).ok();
     }
@@ -106,7 +108,7 @@ impl Guard {
             None => sweep::descendants(getpid().as_raw()),
         };
         let nameless = held(&pids, self.owner);
-        let private = private_files(&pids);
+        let private = self.private_files(&pids);
         self.passed_by_processes(&pids, private.bytes.saturating_add(nameless.memory()))
             .or_else(|| self.passed_on_disk(&pids, nameless, private.files))
     }
@@ -139,6 +141,28 @@ impl Guard {
         let still = nameless.still_in(&held(pids, self.owner));
         over(&most, found.and(still.usage()), private_files)
     }
+
+    /// What the attempt has in its own /tmp and /dev/shm, which are in memory; seen through the youngest of its processes.
+    /// While its sandbox is made, that one may have mounts of its own and still the machine's /tmp, with all the files of its disk.
+    fn private_files(&self, pids: &[i32]) -> Usage {
+        let Some(pid) = pids.iter().max().filter(|_| self.command_runs) else {
+            return Usage::default();
+        };
+        let mounts = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
+        // Not isolated: its /tmp is everybody's.
+        if mounts(&pid.to_string()) == mounts("self") {
+            return Usage::default();
+        }
+        let found = ["tmp", "dev/shm"]
+            .iter()
+            .filter_map(|folder| statvfs(format!("/proc/{pid}/root/{folder}").as_str()).ok());
+        found.fold(Usage::default(), |sum, found| {
+            let (all, free): (u64, u64) = (found.files(), found.files_free());
+            let blocks: u64 = found.blocks().saturating_sub(found.blocks_free());
+            let bytes = blocks.saturating_mul(found.fragment_size());
+            sum.and(Usage { bytes, files: all.saturating_sub(free) })
+        })
+    }
 }
 
 fn over(most: &Usage, used: Usage, private_files: u64) -> Option<Passed> {
@@ -146,25 +170,6 @@ fn over(most: &Usage, used: Usage, private_files: u64) -> Option<Passed> {
         return Some(Passed::Disk(most.bytes));
     }
     (used.files.saturating_add(private_files) > most.files).then_some(Passed::Inodes(most.files))
-}
-
-/// What the attempt has in its own /tmp and /dev/shm, which are in memory; seen through the youngest of its processes.
-fn private_files(pids: &[i32]) -> Usage {
-    let Some(pid) = pids.iter().max() else { return Usage::default() };
-    let mounts = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
-    // Not isolated: its /tmp is everybody's.
-    if mounts(&pid.to_string()) == mounts("self") {
-        return Usage::default();
-    }
-    let found = ["tmp", "dev/shm"]
-        .iter()
-        .filter_map(|folder| statvfs(format!("/proc/{pid}/root/{folder}").as_str()).ok());
-    found.fold(Usage::default(), |sum, found| {
-        let (all, free): (u64, u64) = (found.files(), found.files_free());
-        let blocks: u64 = found.blocks().saturating_sub(found.blocks_free());
-        let bytes = blocks.saturating_mul(found.fragment_size());
-        sum.and(Usage { bytes, files: all.saturating_sub(free) })
-    })
 }
 
 /// Memory that a process does not share, bytes.
@@ -188,6 +193,7 @@ fn open_files(pid: i32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead, BufReader};
 
     #[test]
     fn memory_and_files_of_a_process_are_seen() {
@@ -200,5 +206,36 @@ mod tests {
         assert!(private_bytes(own) > 64 * 1024 * 1024);
         drop(block);
         assert_eq!((private_bytes(-1), open_files(-1)), (0, 0));
+    }
+
+    #[test]
+    fn files_of_the_machine_do_not_count_while_the_sandbox_is_made() {
+        let mut words = std::process::Command::new("unshare");
+        let words = words.args(["--map-root-user", "--mount", "sh", "-c", "echo there; sleep 60"]);
+        let mut child = words.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        lines.read_line(&mut said).unwrap();
+        if said.is_empty() {
+            eprintln!("not tested: this machine allows no namespaces");
+            return;
+        }
+        let limits = Limits {
+            memory_bytes: 0,
+            cpu_millis: 0,
+            processes: 0,
+            disk_bytes: 0,
+            open_files: 0,
+            files: 0,
+        };
+        let mut guard = Guard::new(Group::default(), limits, (std::env::temp_dir(), 0));
+        let pids = [i32::try_from(child.id()).unwrap()];
+        let before = guard.private_files(&pids);
+        guard.command_runs();
+        let (after, own) = (guard.private_files(&pids), guard.private_files(&[getpid().as_raw()]));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((before, own), (Usage::default(), Usage::default()));
+        assert_ne!(after, Usage::default());
     }
 }
