@@ -37,6 +37,7 @@ mod secret;
 pub mod sentences;
 mod session;
 mod spend_cap;
+mod status;
 mod task;
 mod tenant;
 mod text_id;
@@ -84,6 +85,7 @@ pub use session::{
     AcceptedUser, OwnKey, OwnUser, PasswordChanged, Session, SignedIn, SignedOut, TokenType, WhoAmI,
 };
 pub use spend_cap::{DeletedSpendCap, LabelIs, SpendAlert, SpendCap, SpendCapPut};
+pub use status::{Status, StatusDay, StatusFigures};
 pub use task::{
     CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskParent, TaskReservation,
     TaskWarning, WarningCode,

@@ -26,6 +26,7 @@ mod server;
 mod share;
 mod start_error;
 mod state;
+mod status;
 mod submit;
 pub mod task;
 pub mod workflow;

@@ -8,6 +8,7 @@ use crate::quota::{Backlog, Refusals, TaskSize};
 use crate::request::{BodyRule, Memory, RequestIds};
 use crate::share::FairShare;
 use crate::start_error::StartError;
+use crate::status::PublicStatus;
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
@@ -88,6 +89,8 @@ pub struct State {
     pub(crate) slots: Slots,
     /// Who tells them that there is something new.
     pub(crate) hub: Hub,
+    /// What everybody may read of it.
+    pub(crate) status: PublicStatus,
     pub(crate) stream_keep_alive: Duration,
     closing: watch::Sender<bool>,
 }
@@ -154,6 +157,7 @@ impl State {
             }
             None => None,
         };
+        let status = PublicStatus::new(config.api.public_status, parts.admin.clone());
         Ok(Self {
             sessions: Sessions::new(&config.auth, &hasher, tokens.clone(), parts.sign_in)?,
             request_mac: RequestMac(hasher.derived_mac(b"request/v1")),
@@ -204,6 +208,7 @@ impl State {
             ),
             slots: Slots::new(config.api.max_streams, config.api.max_tenant_streams),
             hub: Hub::default(),
+            status,
             stream_keep_alive: config.api.stream_keep_alive,
             closing: watch::Sender::new(false),
         })

@@ -5,6 +5,7 @@
 
 mod admin;
 mod arguments;
+mod canary;
 mod customer;
 mod doctor;
 mod lifetime;
@@ -78,6 +79,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::ResourceManager(settings) => Box::pin(role::resource_manager(&settings)).await,
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
+        Command::Canary(how) => Box::pin(canary::run(&how, &connection, format)).await,
         Command::Probe(which) => Box::pin(probe::run(&which)).await,
         Command::Doctor(what) => Box::pin(doctor::run(&what, format)).await,
         Command::Admin(what) => Box::pin(operate(what, &connection, format)).await,

@@ -30,6 +30,13 @@ pub struct ClientBuilder {
 }
 
 impl Client {
+    /// The same client with another retry policy.
+    #[must_use]
+    pub const fn with_retry(mut self, policy: RetryPolicy) -> Self {
+        self.retry = policy;
+        self
+    }
+
     /// A builder for the server at `server`, such as `https://berth.example.com`.
     pub fn builder(server: impl Into<String>) -> ClientBuilder {
         ClientBuilder {

@@ -240,6 +240,13 @@ text_id!(
 );
 
 text_id!(
+    /// A canary's name: the same form as an executor's.
+    CanaryName,
+    ParseNameError,
+    name
+);
+
+text_id!(
     /// A spend cap's name: the same form as an executor's.
     SpendCapName,
     ParseNameError,

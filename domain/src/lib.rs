@@ -8,6 +8,7 @@ pub mod access;
 pub mod audit;
 pub mod batch;
 pub mod budget;
+pub mod canary;
 pub mod dependency;
 pub mod epoch;
 pub mod explain;

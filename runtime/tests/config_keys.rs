@@ -67,6 +67,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("api.stream_keep_alive", "17s"),
     ("api.peer_requests_per_second", "91"),
     ("api.peer_request_burst", "91"),
+    ("api.public_status", "true"),
     ("api.tenant_computing", "91"),
     ("api.tenant_computing_waiting", "91"),
     ("api.tenant_computing_wait", "17s"),

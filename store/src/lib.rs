@@ -10,6 +10,7 @@ pub mod attempt;
 pub mod attempt_end;
 pub mod audit;
 mod bounded;
+pub mod canary;
 pub mod concurrency;
 pub mod connect;
 pub mod cost;

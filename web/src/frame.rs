@@ -46,6 +46,8 @@ pub(crate) struct Frame {
     /// Who is signed in.
     pub name: String,
     pub signed_in: bool,
+    /// Whether everybody may see the status.
+    pub has_status: bool,
     pub links: Vec<Link>,
     /// For the forms of the page.
     pub token: String,
@@ -69,6 +71,7 @@ impl Frame {
             place: visit.session.place.clone(),
             name: visit.session.name.clone(),
             signed_in,
+            has_status: visit.dashboard.has_status,
             links: if signed_in { links(visit, section) } else { Vec::new() },
             token: visit.token(),
             here: here.to_owned(),

@@ -6,6 +6,7 @@
 
 mod access;
 mod billing;
+mod canary;
 mod completion;
 mod dependency;
 mod given;
@@ -25,6 +26,7 @@ pub use access::{
     UserInvite, UserPut,
 };
 pub use billing::{CreditCreate, TenantBillingPut};
+pub use canary::CanaryReport;
 pub use completion::{CompletionOutcome, TaskCompletion};
 pub use dependency::{Dependency, MAX_REF, ParentName, is_ref};
 pub use given::{Form, Given, Written, Wrong};

@@ -209,6 +209,10 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
 fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {
     components
         .schema_from::<words::OperatorScope>()
+        .schema_from::<body::CanaryReport>()
+        .schema_from::<wire::Status>()
+        .schema_from::<wire::StatusDay>()
+        .schema_from::<wire::StatusFigures>()
         .schema_from::<wire::Operator>()
         .schema_from::<body::OperatorKeyCreate>()
         .schema_from::<wire::OperatorKey>()

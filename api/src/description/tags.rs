@@ -3,7 +3,7 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 34] = [
+const TEXTS: [(&str, &str); 36] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage and its costs"),
     ("invoice", "Invoices"),
@@ -34,6 +34,8 @@ const TEXTS: [(&str, &str); 34] = [
     ("pool", "For operators: pools of executors and their grants"),
     ("executor", "For operators: connected executors"),
     ("restore", "For operators: schedules that are held after a restore"),
+    ("canary", "For operators: what canaries see of the service"),
+    ("status", "How the service does"),
     ("health", "Probes of a process"),
     ("metrics", "Metrics of a process"),
     ("openapi", "This document"),

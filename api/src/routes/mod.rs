@@ -17,6 +17,7 @@ pub mod schedules;
 pub mod sessions;
 pub mod signal;
 pub mod spend_cap;
+pub mod status;
 pub mod table;
 pub mod task;
 pub mod usage;

@@ -5,7 +5,7 @@
 
 use super::{
     admin, audit, concurrency, costs, docs, health, invoices, keys, limits, metrics, openapi,
-    overview, quotes, schedules, sessions, signal, spend_cap, task, usage, users, who_am_i,
+    overview, quotes, schedules, sessions, signal, spend_cap, status, task, usage, users, who_am_i,
     workflow, workflow_run,
 };
 use crate::answer::Render;
@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 134] = routes! {
+pub static TABLE: [Endpoint; 136] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -247,8 +247,10 @@ pub static TABLE: [Endpoint; 134] = routes! {
     Post "/v1/admin/pools/{name}/pause" "pool.pause", Operator(Admin), Small, admin::pool::pause => handle, DOC;
     Post "/v1/admin/pools/{name}/resume" "pool.resume", Operator(Admin), Empty, admin::pool::resume => handle, DOC;
     Get "/v1/admin/executors" "executor.list", Operator(Read), None, admin::executor::list => handle, DOC;
+    Put "/v1/admin/canaries/{name}" "canary.report", Operator(Report), Small, admin::canary::report => handle, DOC;
     Get "/v1/admin/restore" "restore.get", Operator(Read), None, admin::restore::get => handle, DOC;
     Post "/v1/admin/restore/resume" "restore.resume", Operator(Admin), Empty, admin::restore::resume => handle, DOC;
+    Get "/v1/status" "status.get", Open, None, status => handle, DOC;
     Get "/healthz" "health.live", Open, None, health => live, LIVE;
     Get "/readyz" "health.ready", Open, None, health => ready, READY;
     Get "/metrics" "metrics.read", Operator(Read), None, metrics => handle, DOC;

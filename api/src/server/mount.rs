@@ -43,7 +43,8 @@ impl Mounted {
             TABLE.iter().map(|e| Arc::new(Measure::new(e.path, e.verb.as_str()))).collect();
         let seen = PAGES.iter().map(|page| Arc::new(Measure::new(page.path, page.method.as_str())));
         let inside = Inside::new(Arc::clone(&state), Arc::clone(&measures), tls);
-        let dashboard = Dashboard::new(Arc::new(inside), &state.cookie_key);
+        let dashboard =
+            Dashboard::new(Arc::new(inside), &state.cookie_key, state.status.is_shown());
         Ok(Self {
             state,
             measures,

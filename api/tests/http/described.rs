@@ -122,7 +122,7 @@ struct Credentials {
 impl Credentials {
     async fn new(server: &Server) -> Self {
         let tenants = server.new_key(server.tenant, &ALL_SCOPES).await;
-        Self { tenants, operators: server.new_operator("all", &["read", "admin"]).await }
+        Self { tenants, operators: server.new_operator("all", &["read", "admin", "report"]).await }
     }
 
     fn of(&self, endpoint: &Endpoint) -> Option<&str> {
@@ -303,6 +303,7 @@ fn body(endpoint: &Endpoint) -> String {
         "tenant_credit.create" => {
             json!({"key": "k", "currency": "EUR", "amount": -1, "reason": "outage"})
         }
+        "canary.report" => crate::status::report(2, 1),
         "pool.set" => json!({"private_targets": true, "granted_to": {"everyone": true}}),
         _ => return String::new(),
     };

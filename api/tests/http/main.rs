@@ -55,6 +55,7 @@ mod server;
 mod sign_in_links;
 mod spend_caps;
 mod start_up;
+mod status;
 mod submit;
 mod submit_batch;
 mod tenants;

@@ -16,7 +16,7 @@ pub const TEN_SECONDS_LATER: &str = "update refresh_token set used_at = used_at 
 
 /// A server on which users can sign in.
 pub async fn server() -> Server {
-    Server::start_with(&[JWT]).await
+    Server::start_with(&[JWT, ("BERTH_API__PUBLIC_STATUS", "true")]).await
 }
 
 /// Makes a user with a password, straight in the database for the sake of owners.

@@ -24,7 +24,7 @@ pub struct OperatorKeyCreateArguments {
     /// Name of the operator in the audit log. Must be new.
     #[arg(long)]
     pub name: String,
-    /// Scope: read or admin; repeatable. No scope includes another. Over HTTP you can only grant your own.
+    /// Scope: read, admin or report; repeatable. No scope includes another. Over HTTP you can only grant your own, and report with admin.
     #[arg(long = "scope", required = true, value_name = "SCOPE")]
     pub scopes: Vec<OperatorScope>,
     /// Lifetime, such as 90d or 12h. Default: no expiry.

@@ -8,6 +8,7 @@ mod customer;
 mod tests;
 
 use crate::admin::MigrateArguments;
+use crate::canary::CanaryArguments;
 use crate::customer::{
     AcceptArguments, ApplyArguments, ApproveArguments, AttemptsArguments, AuditArguments,
     CancelArguments, ChangeArguments, CompleteArguments, ConnectionArguments, CostArguments,
@@ -103,6 +104,8 @@ pub enum Command {
         after_help = "Example:\n  BERTH_DATABASE__URL=postgres://owner@db/berth berth migrate"
     )]
     Migrate(MigrateArguments),
+    /// Look from outside whether the service does what it promises, and report it for the public status.
+    Canary(CanaryArguments),
     /// Ask a role whether it is ready.
     Probe(ProbeArguments),
     /// Check the invariants in the database and the broker, and print what to do about each failure.

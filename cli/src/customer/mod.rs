@@ -74,7 +74,7 @@ pub use connection::{Connection, ConnectionArguments};
 pub use cost::{CostArguments, run as cost};
 pub use decide::{ApproveArguments, RejectArguments, approve, reject};
 pub use explain::{ExplainArguments, run as explain};
-pub(crate) use failure::operator_failure;
+pub(crate) use failure::{failure, operator_failure};
 pub use get::{GetArguments, run as get};
 pub use invoice::{
     InvoiceArguments, InvoiceDownloadArguments, download as invoice_download, get as invoice_get,

@@ -25,6 +25,7 @@ mod sessions;
 mod sign_up;
 mod signal;
 mod spend_caps;
+mod status;
 mod submit;
 mod submit_batch;
 mod submit_ndjson;

@@ -12,11 +12,13 @@ pub enum OperatorScope {
     Read,
     /// Change.
     Admin,
+    /// Report what a canary saw.
+    Report,
 }
 
 impl OperatorScope {
     /// Every scope.
-    pub const ALL: [Self; 2] = [Self::Read, Self::Admin];
+    pub const ALL: [Self; 3] = [Self::Read, Self::Admin, Self::Report];
 
     /// Its name in JSON and SQL.
     #[must_use]
@@ -24,6 +26,7 @@ impl OperatorScope {
         match self {
             Self::Read => "read",
             Self::Admin => "admin",
+            Self::Report => "report",
         }
     }
 }
@@ -36,7 +39,7 @@ impl fmt::Display for OperatorScope {
 
 /// A text is not an operator scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected read or admin")]
+#[error("expected read, admin or report")]
 pub struct ParseOperatorScopeError;
 
 impl FromStr for OperatorScope {

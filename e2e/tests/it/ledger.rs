@@ -20,7 +20,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/ledger");
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(120);
 /// Each fails in its first attempt.
 const RETRIED: usize = 500;
 /// Of each schedule in each part.

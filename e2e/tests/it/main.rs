@@ -4,6 +4,7 @@ mod api_death;
 mod batcher_death;
 mod broker_faults;
 mod canaries;
+mod canary;
 mod cancel_races;
 mod clock_skew;
 mod command_line;

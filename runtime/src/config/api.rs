@@ -76,6 +76,8 @@ pub struct ApiConfig {
     pub peer_requests_per_second: u32,
     /// Requests from one address that may come at once.
     pub peer_request_burst: u32,
+    /// Whether everybody may read the status of the service.
+    pub public_status: bool,
 }
 
 impl ApiConfig {

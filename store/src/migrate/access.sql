@@ -21,6 +21,7 @@ grant delete, insert, select on tenant_event to berth_scheduler;
 grant delete, insert, select on tenant_past_state to berth_admin;
 grant delete, insert, select on workflow_items to berth_scheduler;
 grant delete, insert, select, update on api_replica to berth_submit;
+grant delete, insert, select, update on canary_hour to berth_admin;
 grant delete, insert, select, update on concurrency_limit to berth_api;
 grant delete, insert, select, update on event_consumer to berth_api;
 grant delete, insert, select, update on held_retry to berth_rm;

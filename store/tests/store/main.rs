@@ -8,6 +8,7 @@ mod access;
 mod actor;
 mod audit;
 mod batches;
+mod canaries;
 mod checks;
 mod completions;
 mod concurrency;

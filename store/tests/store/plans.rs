@@ -396,6 +396,10 @@ async fn every_statement_reads_by_a_whole_key_whatever_the_planner_last_saw() {
 async fn a_page_costs_the_page_however_many_tasks_there_are() {
     let world = World::new().await;
     fill(&world).await;
+    // The oldest of the tenant's.
+    let failed = "update task_history set state = 'failed' where (tenant_id, id) in (
+        select tenant_id, id from task_history where tenant_id = 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' order by id limit 20)";
+    world.sql(failed).await;
     world.sql("vacuum analyze").await;
     let tenant = domain::id::TenantId(
         uuid::Uuid::parse_str("c4ca4238-a0b9-2382-0dcc-509a6f75849b").unwrap(),
@@ -427,13 +431,16 @@ async fn a_page_costs_the_page_however_many_tasks_there_are() {
     for filter in &filters {
         assert_eq!(find(&world.api, &scope, filter, 50).await.unwrap().len(), 50, "{filter:?}");
     }
+    let states = vec![domain::task::State::Failed, domain::task::State::Killed];
+    let failed = TaskFilter { states, ..TaskFilter::default() };
+    assert_eq!(find(&world.api, &scope, &failed, 50).await.unwrap().len(), 20);
     world.api.close().await;
     let gone = "select count(*) from pg_stat_activity where datname = current_database() and usename = 'berth_api'";
     let all_gone = async || world.number(gone).await == 0;
     testkit::poll::until("the connection's counts are in", Duration::from_secs(20), all_gone)
         .await
         .unwrap();
-    // The rows read through keys by 7 pages of 50: of live tasks, of ended ones, of specs, each
+    // The rows read through keys by 8 pages of 50: of live tasks, of ended ones, of specs, each
     // page of both at most.
     let tables = "from pg_stat_user_tables where relname ~ '^task'";
     let read = world.number(format!("select sum(idx_tup_fetch)::bigint {tables}")).await;

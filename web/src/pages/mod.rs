@@ -10,6 +10,7 @@ pub(crate) mod problem;
 pub(crate) mod schedules;
 pub(crate) mod sign_in;
 pub(crate) mod sign_out;
+pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod theme;
 pub(crate) mod workflows;

@@ -1,5 +1,6 @@
 //! `/v1/admin/…`: the platform's own operators.
 
+pub mod canary;
 pub mod costs;
 pub mod credit;
 pub mod executor;

@@ -109,7 +109,7 @@ async fn each_page_shows_to_those_who_may_see_it_and_no_others() {
                 (200, if reads { 200 } else { 403 }, 403)
             }
             Needs::Operator(OperatorScope::Read) => (403, 403, 200),
-            Needs::Operator(OperatorScope::Admin) => (403, 403, 403),
+            Needs::Operator(OperatorScope::Admin | OperatorScope::Report) => (403, 403, 403),
         };
         assert_eq!((owner, operators), (wanted.0, wanted.2), "{page:?}");
         // Of a lever the page is the same path as for those who may.

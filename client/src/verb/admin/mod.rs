@@ -1,5 +1,6 @@
 //! `/v1/admin/…`: what operators do, with an operator key. One file per noun.
 
+mod canaries;
 mod costs;
 mod executors;
 mod invoices;

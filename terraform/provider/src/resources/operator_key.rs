@@ -27,7 +27,7 @@ impl Resource for OperatorKey {
         let text = "`read`, `admin`; neither includes the other.";
         attributes(
             Attribute::new("scopes", Kind::TextSet, Given::Required, text)
-                .form(Form::Words(&["read", "admin"])),
+                .form(Form::Words(&["read", "admin", "report"])),
         )
     }
 

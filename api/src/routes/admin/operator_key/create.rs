@@ -15,7 +15,7 @@ use store::operator_key::NewOperatorKey;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Create an operator key",
-    description: "The key is shown once. You can only grant scopes that your own key has.",
+    description: "The key is shown once. You can only grant scopes that your own key has; with `admin` also `report`.",
     request: Some("OperatorKeyCreate"),
     answers: &[AnswerDoc {
         status: 201,
@@ -40,7 +40,7 @@ pub async fn handle(call: OperatorCall) -> Result<Answer<api_types::NewOperatorK
     scopes.sort_unstable();
     scopes.dedup();
     if scopes.is_empty() {
-        findings.wrong("/scopes", "must name at least one of read and admin");
+        findings.wrong("/scopes", "must name at least one of read, admin and report");
     }
     let life = life(&mut findings, spec.expires_in);
     findings.into_result()?;

@@ -4,6 +4,7 @@ use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
 use crate::routes::keys::view::is_key_id;
 use api_types::{KeyId, NewOperatorKey, OperatorKey};
+use domain::access::OperatorScope;
 use secrecy::SecretString;
 use store::operator_key::OperatorKeyInfo;
 
@@ -49,12 +50,14 @@ pub(super) fn no_such_key() -> Problem {
     Problem::no_such("operator key")
 }
 
-/// Refuses scopes that the caller does not hold.
+/// Refuses scopes that the caller does not hold. Whoever may change all may let others report.
 pub(super) fn may_give<'a>(
     call: &OperatorCall,
     scopes: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), Problem> {
-    let held = |scope: &str| call.operator.scopes().iter().any(|held| held.as_str() == scope);
+    let has = |scope: &str| call.operator.scopes().iter().any(|held| held.as_str() == scope);
+    let (report, admin) = (OperatorScope::Report.as_str(), OperatorScope::Admin.as_str());
+    let held = |scope: &str| has(scope) || (scope == report && has(admin));
     match scopes.into_iter().find(|scope| !held(scope)) {
         None => Ok(()),
         Some(scope) => {

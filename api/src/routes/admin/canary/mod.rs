@@ -1,0 +1,3 @@
+//! `/v1/admin/canaries`: what the platform's canaries see.
+
+pub mod report;
