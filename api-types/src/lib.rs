@@ -25,6 +25,7 @@ mod overview;
 mod page;
 mod plan;
 mod pool;
+mod pool_flow;
 mod price;
 mod price_dry_run;
 mod problem;
@@ -68,6 +69,7 @@ pub use overview::{Overview, OverviewLive, OverviewRecent, OverviewState, Overvi
 pub use page::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE_BYTES, Page, PageRequest};
 pub use plan::{DeletedPlan, Plan};
 pub use pool::{DeletedPool, MaxExecutor, Pool, PoolGrants, PoolPaused};
+pub use pool_flow::{PoolDispatch, PoolFlow, PoolHop, PoolShare};
 pub use price::{DeletedPriceBook, PriceBook};
 pub use price_dry_run::{PriceDryRun, PriceDryRunTenant};
 pub use problem::{FieldError, Problem};

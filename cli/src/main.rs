@@ -340,6 +340,7 @@ async fn credit(command: CreditCommand, connection: &Connection) -> Result<(), F
 async fn pool(command: PoolCommand, connection: &Connection) -> Result<(), Failure> {
     match command {
         PoolCommand::List => admin::pool_list(connection).await,
+        PoolCommand::Flow(pool) => admin::pool_flow(connection, &pool.name).await,
         PoolCommand::Set(pool) => admin::pool_set(&pool, connection).await,
         PoolCommand::Pause(pool) => admin::pool_pause(&pool, connection).await,
         PoolCommand::Resume(pool) => admin::pool_resume(&pool, connection).await,

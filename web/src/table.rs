@@ -35,7 +35,7 @@ const OPERATE: OperatorScope = OperatorScope::Read;
 const ADMIN: OperatorScope = OperatorScope::Admin;
 
 /// Every page.
-pub static PAGES: [Page; 75] = pages! {
+pub static PAGES: [Page; 76] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
@@ -101,6 +101,7 @@ pub static PAGES: [Page; 75] = pages! {
     Get "/account/audit", May(AUDIT), account::audit => show;
     Get "/operators", Operator(OPERATE), operators::executors => show;
     Get "/operators/pools", Operator(OPERATE), operators::pools => show;
+    Get "/operators/pools/{name}", Operator(OPERATE), operators::pool => show;
     Get "/operators/pools/{name}/do/{lever}", Operator(ADMIN), operators::lever => ask_pool;
     Post "/operators/pools/{name}/do/{lever}", Operator(ADMIN), operators::lever => pull_pool;
     Get "/operators/tenants", Operator(OPERATE), operators::tenants => show;

@@ -210,6 +210,10 @@ fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {
     components
         .schema_from::<words::OperatorScope>()
         .schema_from::<body::CanaryReport>()
+        .schema_from::<wire::PoolFlow>()
+        .schema_from::<wire::PoolHop>()
+        .schema_from::<wire::PoolDispatch>()
+        .schema_from::<wire::PoolShare>()
         .schema_from::<wire::Status>()
         .schema_from::<wire::StatusDay>()
         .schema_from::<wire::StatusFigures>()

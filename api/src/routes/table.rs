@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 136] = routes! {
+pub static TABLE: [Endpoint; 137] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -244,6 +244,7 @@ pub static TABLE: [Endpoint; 136] = routes! {
     Get "/v1/admin/pools/{name}" "pool.get", Operator(Read), None, admin::pool::get => handle, DOC;
     Put "/v1/admin/pools/{name}" "pool.set", Operator(Admin), Small, admin::pool::put => handle, DOC;
     Delete "/v1/admin/pools/{name}" "pool.delete", Operator(Admin), Empty, admin::pool::delete => handle, DOC;
+    Get "/v1/admin/pools/{name}/flow" "pool.flow", Operator(Read), None, admin::pool::flow => handle, DOC;
     Post "/v1/admin/pools/{name}/pause" "pool.pause", Operator(Admin), Small, admin::pool::pause => handle, DOC;
     Post "/v1/admin/pools/{name}/resume" "pool.resume", Operator(Admin), Empty, admin::pool::resume => handle, DOC;
     Get "/v1/admin/executors" "executor.list", Operator(Read), None, admin::executor::list => handle, DOC;

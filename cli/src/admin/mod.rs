@@ -23,6 +23,7 @@ mod plan;
 mod plan_billing;
 mod plan_limits;
 mod pool;
+mod pool_flow;
 mod price_book;
 mod price_dry_run;
 mod resume_after_restore;
@@ -64,6 +65,7 @@ pub use pool::{
     PoolArguments, PoolPauseArguments, PoolSetArguments, delete as pool_delete, list as pool_list,
     pause as pool_pause, resume as pool_resume, set as pool_set,
 };
+pub use pool_flow::run as pool_flow;
 pub use price_book::{
     PriceBookArguments, PriceBookPutArguments, delete as price_book_delete, get as price_book_get,
     list as price_book_list, put as price_book_put,

@@ -250,6 +250,9 @@ pub enum PoolCommand {
     /// List pools.
     #[command(after_help = "Example:\n  berth admin pool list")]
     List,
+    /// Show where a pool's tasks are, and what each waiting tenant gets of it.
+    #[command(after_help = "Example:\n  berth admin pool flow default")]
+    Flow(PoolArguments),
     /// Create or change a pool and print it.
     Set(PoolSetArguments),
     /// Stop dispatch of a pool until it is resumed; running tasks continue.

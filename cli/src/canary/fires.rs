@@ -1,7 +1,7 @@
 //! The canary's schedule: whether each minute was fired, and its task ended.
 
 use super::ledger::Ledger;
-use super::round::{course_of, fault_of, task};
+use super::round::{course_of, fault_of, is_own, task};
 use crate::customer::failure;
 use crate::failure::Failure;
 use chrono::{DurationRound, TimeDelta};
@@ -13,8 +13,8 @@ use serde_json::json;
 
 /// Its name.
 const SCHEDULE: &str = "canary";
-/// The newest fires that are looked at: of over eight hours.
-const NEWEST: u32 = 500;
+/// The newest fires that are looked at: of over three hours.
+const NEWEST: u32 = 200;
 
 /// Which fires have been judged.
 #[derive(Debug)]
@@ -37,16 +37,25 @@ impl Fires {
     }
 
     /// Judges the due times whose tasks must have ended. Sentences of what was wrong.
-    pub(super) async fn look(&mut self, client: &Client, ledger: &mut Ledger) -> Vec<String> {
+    ///
+    /// Fails only where the canary itself is wrong.
+    pub(super) async fn look(
+        &mut self,
+        client: &Client,
+        ledger: &mut Ledger,
+    ) -> Result<Vec<String>, Failure> {
         let mut faults = Vec::new();
         let settled = clock::wall() - TimeDelta::seconds(i64::from(END_LIMIT_S) + 5);
         if self.next > settled {
-            return faults;
+            return Ok(faults);
         }
         let asked = PageRequest { limit: Some(NEWEST), ..PageRequest::default() };
-        // Without an answer they are judged later.
-        let answer = client.schedule_fires(SCHEDULE, &[], &asked).await;
-        let Ok(page) = answer else { return faults };
+        let page = match client.schedule_fires(SCHEDULE, &[], &asked).await {
+            Ok(page) => page,
+            Err(error) if is_own(&error) => return Err(failure(&error)),
+            // Without an answer they are judged later.
+            Err(_) => return Ok(faults),
+        };
         let oldest = page.data.last().map(|fire| fire.due_at);
         while self.next <= settled {
             let due = self.next;
@@ -54,7 +63,7 @@ impl Fires {
             let course = match fire {
                 Some(fire) => match course(client, fire).await {
                     Ok(course) => course,
-                    Err(()) => return faults,
+                    Err(()) => return Ok(faults),
                 },
                 // Too long ago to be known.
                 None if page.next(&asked).is_some()
@@ -73,7 +82,7 @@ impl Fires {
             }
             self.next += TimeDelta::minutes(1);
         }
-        faults
+        Ok(faults)
     }
 }
 

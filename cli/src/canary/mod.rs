@@ -72,7 +72,7 @@ pub async fn run(
         let found = round::go(&customer).await?;
         let mut faults: Vec<String> = found.fault().into_iter().collect();
         ledger.count(now, |seen| found.count(seen));
-        faults.extend(fires.look(&customer, &mut ledger).await);
+        faults.extend(fires.look(&customer, &mut ledger).await?);
         if let Some(news) = ledger.judge(now, &faults) {
             output::line(&news)?;
         }

@@ -2,6 +2,7 @@
 
 use super::browser::{Browser, location, text};
 use crate::server::Server;
+use serde_json::json;
 
 #[tokio::test]
 async fn a_pool_is_paused_with_a_reason_and_resumed() {
@@ -72,4 +73,61 @@ async fn an_operator_who_may_only_read_sees_no_lever_and_pulls_none() {
         assert_eq!(browser.post("/operators", &lever, &[("reason", "x")]).await.status, 403);
     }
     assert_eq!(server.get("/v1/whoami").await.json()["tenant_state"], "active");
+}
+
+#[tokio::test]
+async fn a_pool_says_where_its_tasks_are_and_who_gets_how_much() {
+    let server = Server::start().await;
+    let operator = server.new_operator("ops", &["read"]).await;
+    let mut browser = Browser::with_key(&server, &operator).await;
+    let path = "/operators/pools/default";
+    assert!(browser.page("/operators/pools").await.contains(path));
+    let page = browser.page(path).await;
+    assert!(
+        page.contains("Nothing waits and nothing runs") && page.contains("None has waited"),
+        "{page}"
+    );
+
+    let other = server.new_tenant("<b>other</b>").await;
+    for _ in 0..3 {
+        server.noop().await;
+    }
+    // As the batcher writes it down, and as if one had waited too long.
+    let (own, other) = (server.tenant.uuid(), other.uuid());
+    let written = format!(
+        "insert into pool_turn (pool, stopped, slots, handed_out, rate, free_slots) values ('default', 'room_used', 4, 4, 2.5, 0);
+        insert into tenant_turn (pool, tenant_id, ahead, before, rate, held_by) values
+            ('default', '{own}', 0.5, 1, 1.5, null), ('default', '{other}', 0, 0, 4, 'limit');
+        update tenant set weight = 3 where id = '{other}';
+        update task set start_deadline = now() - interval '1 minute' where id = (select min(id::text)::uuid from task)"
+    );
+    server.db.sql(&written).await.unwrap();
+    let bearer = format!("Bearer {operator}");
+    let headers = [("Authorization", bearer.as_str())];
+    let flow =
+        crate::client::request(server.addr, "GET", "/v1/admin/pools/default/flow", &headers, b"");
+    let flow = flow.await.json();
+    let hop = &flow["hops"][0];
+    assert_eq!(
+        (&hop["state"], &hop["tasks"], &hop["late"]),
+        (&json!("ready"), &json!(3), &json!(1))
+    );
+    let share = |at: usize, field: &str| flow["shares"][at][field].clone();
+    assert_eq!(
+        [share(0, "name"), share(0, "entitled"), share(0, "at_limit")],
+        [json!("<b>other</b>"), json!(0.75), json!(true)]
+    );
+    assert_eq!(
+        [share(1, "entitled"), share(1, "before"), share(1, "used")],
+        [json!(0.25), json!(1), json!(0.0)]
+    );
+
+    let page = browser.page(path).await;
+    for wanted in
+        ["Wait for dispatch", "1 late", "all room is used", "75 %", "at its limit", "after 1"]
+    {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+    assert!(!page.contains("<b>other"), "{page}");
+    assert_eq!(browser.get("/operators/pools/nothing").await.status, 404);
 }

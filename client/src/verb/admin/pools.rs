@@ -1,7 +1,7 @@
 //! `/v1/admin/pools`.
 
 use crate::send::{Call, to_json};
-use crate::{ApiResponse, Client, ClientError, DeletedPool, Page, Pool};
+use crate::{ApiResponse, Client, ClientError, DeletedPool, Page, Pool, PoolFlow};
 use api_types::request::{PoolPause, PoolPut};
 use domain::id::PoolName;
 
@@ -22,6 +22,14 @@ impl Client {
     /// 404 for an unknown pool; no response.
     pub async fn pool(&self, name: &PoolName) -> Result<ApiResponse<Pool>, ClientError> {
         self.send(Call::get(of(name))).await
+    }
+
+    /// Where a pool's tasks are, and who gets how much of it.
+    ///
+    /// # Errors
+    /// 404 for an unknown pool; no response.
+    pub async fn pool_flow(&self, name: &PoolName) -> Result<ApiResponse<PoolFlow>, ClientError> {
+        self.send(Call::get(format!("{}/flow", of(name)))).await
     }
 
     /// Stores a pool: with `if_version` only in that version, with 0 only if it is new.

@@ -3,6 +3,7 @@
 pub(crate) mod executors;
 pub(crate) mod lever;
 pub(crate) mod plans;
+pub(crate) mod pool;
 pub(crate) mod pools;
 mod tabs;
 pub(crate) mod tenant;

@@ -5,7 +5,7 @@ use super::tabs::tabs;
 use crate::fault::Fault;
 use crate::frame::{Frame, Section};
 use crate::listing::{Cell, Listing};
-use crate::visit::Visit;
+use crate::visit::{Visit, in_path};
 use crate::words::mark_of;
 use actix_web::HttpResponse;
 use api_types::{Page, Pool};
@@ -39,5 +39,6 @@ fn row(pool: &Pool, may: bool) -> Vec<Cell> {
     let name = pool.name.to_string();
     let acts = if may { of_pool(&name, pool.paused.is_some()) } else { Vec::new() };
     let (whom, network) = (Cell::Text(whom), Cell::Text(network.to_owned()));
-    vec![Cell::Text(name), state, whom, network, Cell::Links(acts)]
+    let link = Cell::Link(format!("/operators/pools/{}", in_path(&name)), name);
+    vec![link, state, whom, network, Cell::Links(acts)]
 }
