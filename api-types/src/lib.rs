@@ -11,6 +11,7 @@ mod batch;
 mod concurrency;
 mod cost;
 mod error_code;
+mod event;
 mod executor;
 mod explanation;
 mod extensible;
@@ -55,6 +56,7 @@ pub use cost::{Cost, CostBill, CostOfMonth, CostTotal, Costs, TenantCost, Tenant
 /// Actors, credentials and actions of the audit log: the domain's.
 pub use domain::audit::{ActorId, ActorKind, AuditAction, CredentialId, TargetKind};
 pub use error_code::{ErrorCode, ErrorCodeInfo};
+pub use event::Event;
 pub use executor::{Executor, Quantities};
 pub use explanation::{Explanation, StartEstimate};
 pub use extensible::Extensible;

@@ -49,6 +49,8 @@ pub enum List {
     WorkflowRuns,
     /// The attempts of a line of an invoice.
     InvoiceAttempts,
+    /// A tenant's events.
+    Events,
     /// What was used, for operators.
     UsageEvents,
     /// The tenants, for operators.
@@ -72,6 +74,7 @@ impl List {
             Self::Workflows => 12,
             Self::WorkflowRuns => 13,
             Self::InvoiceAttempts => 19,
+            Self::Events => 23,
             Self::UsageEvents => 22,
             Self::Tenants => 20,
             Self::Executors => 21,

@@ -6,6 +6,7 @@
 mod admin;
 mod arguments;
 mod canary;
+mod cursor_file;
 mod customer;
 mod doctor;
 mod lifetime;
@@ -104,6 +105,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Quote(command) => Box::pin(quote(command, &connect()?)).await,
         Command::Invoice(command) => Box::pin(invoice(command, &connect()?)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
+        Command::Events(which) => Box::pin(customer::events(&connect()?, which)).await,
         Command::Overview => Box::pin(customer::overview(&connect()?)).await,
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,

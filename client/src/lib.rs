@@ -43,7 +43,9 @@ pub use model::{
 };
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;
-pub use verb::{CostsQuery, Follow, PriceDryRunQuery, TenantCostsQuery, UsageEvents};
+pub use verb::{
+    CostsQuery, EventPage, EventQuery, Follow, PriceDryRunQuery, TenantCostsQuery, UsageEvents,
+};
 
 /// The README's example is compiled as a test of the documentation.
 #[cfg(doctest)]

@@ -11,6 +11,7 @@ pub mod budget;
 pub mod canary;
 pub mod dependency;
 pub mod epoch;
+pub mod event;
 pub mod explain;
 pub mod fairness;
 pub mod id;

@@ -3,7 +3,7 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 36] = [
+const TEXTS: [(&str, &str); 37] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage and its costs"),
     ("invoice", "Invoices"),
@@ -15,6 +15,7 @@ const TEXTS: [(&str, &str); 36] = [
     ("workflow", "Workflows: graphs of tasks"),
     ("workflow_run", "Workflow runs"),
     ("signal", "Signals, which nodes of workflows wait for"),
+    ("event", "Events: what changed"),
     ("self", "The credential of the request"),
     ("key", "API keys of your tenant"),
     ("user", "Users of your tenant"),

@@ -3,6 +3,7 @@
 //! `server::dispatch` makes a `Call` of it all and hands that to the handler.
 
 mod body;
+mod event_stream;
 mod given;
 mod gzip;
 mod head;
@@ -21,6 +22,7 @@ mod version;
 
 pub use body::{BodyRule, Incoming, Media};
 pub(crate) use body::{SentSize, plain_length};
+pub(crate) use event_stream::accepts_events;
 pub(crate) use given::given;
 pub use gzip::accepts_gzip;
 pub use head::Head;

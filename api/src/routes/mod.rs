@@ -5,6 +5,7 @@ pub mod audit;
 pub mod concurrency;
 pub mod costs;
 pub mod docs;
+pub mod events;
 pub mod health;
 pub mod invoices;
 pub mod keys;

@@ -4,9 +4,9 @@
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
 use super::{
-    admin, audit, concurrency, costs, docs, health, invoices, keys, limits, metrics, openapi,
-    overview, quotes, schedules, sessions, signal, spend_cap, status, task, usage, users, who_am_i,
-    workflow, workflow_run,
+    admin, audit, concurrency, costs, docs, events, health, invoices, keys, limits, metrics,
+    openapi, overview, quotes, schedules, sessions, signal, spend_cap, status, task, usage, users,
+    who_am_i, workflow, workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 137] = routes! {
+pub static TABLE: [Endpoint; 138] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -251,6 +251,7 @@ pub static TABLE: [Endpoint; 137] = routes! {
     Put "/v1/admin/canaries/{name}" "canary.report", Operator(Report), Small, admin::canary::report => handle, DOC;
     Get "/v1/admin/restore" "restore.get", Operator(Read), None, admin::restore::get => handle, DOC;
     Post "/v1/admin/restore/resume" "restore.resume", Operator(Admin), Empty, admin::restore::resume => handle, DOC;
+    Get "/v1/events" "event.list", Tenant(ReadTasks), None, events::list => handle, DOC;
     Get "/v1/status" "status.get", Open, None, status => handle, DOC;
     Get "/healthz" "health.live", Open, None, health => live, LIVE;
     Get "/readyz" "health.ready", Open, None, health => ready, READY;

@@ -21,6 +21,7 @@ mod costs;
 mod dashboard;
 mod dependencies;
 mod described;
+mod events;
 mod explain;
 mod idempotency;
 mod invoices;

@@ -1,12 +1,10 @@
 //! `berth admin usage-events`: usage for a billing provider, a line of JSON an event.
 
+use crate::cursor_file::{store, stored};
 use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::output;
-use client::Cursor;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Which events, and where to go on.
 #[derive(Debug, clap::Args)]
@@ -42,24 +40,4 @@ pub async fn run(arguments: &UsageEventsArguments, connection: &Connection) -> R
         }
         place = Some(events.next);
     }
-}
-
-fn stored(file: &Path) -> Result<Option<Cursor>, Failure> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(Cursor::from(text.trim().to_owned()))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::failed(format!("cannot read {}: {error}", file.display()))),
-    }
-}
-
-/// Whole or not at all: a new file takes the place of the old one.
-fn store(file: &Path, place: &Cursor) -> Result<(), Failure> {
-    let next = file.with_added_extension("new");
-    let written = File::create(&next).and_then(|mut new| {
-        writeln!(new, "{}", place.as_str())?;
-        new.sync_all()
-    });
-    written
-        .and_then(|()| fs::rename(&next, file))
-        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", file.display())))
 }

@@ -12,10 +12,10 @@ use crate::canary::CanaryArguments;
 use crate::customer::{
     AcceptArguments, ApplyArguments, ApproveArguments, AttemptsArguments, AuditArguments,
     CancelArguments, ChangeArguments, CompleteArguments, ConnectionArguments, CostArguments,
-    ExplainArguments, ExportArguments, GetArguments, ListArguments, LoginArguments, LogsArguments,
-    MarkSucceededArguments, RejectArguments, RerunArguments, ResultArguments, RetryArguments,
-    RunNowArguments, SignInArguments, SignUpArguments, SignalArguments, SubmitArguments,
-    UsageArguments, WatchArguments,
+    EventsArguments, ExplainArguments, ExportArguments, GetArguments, ListArguments,
+    LoginArguments, LogsArguments, MarkSucceededArguments, RejectArguments, RerunArguments,
+    ResultArguments, RetryArguments, RunNowArguments, SignInArguments, SignUpArguments,
+    SignalArguments, SubmitArguments, UsageArguments, WatchArguments,
 };
 use crate::doctor::DoctorArguments;
 use crate::manual::{CompletionsArguments, ManArguments};
@@ -168,6 +168,8 @@ pub enum Command {
     Invoice(InvoiceCommand),
     /// Show usage by day and tier.
     Usage(UsageArguments),
+    /// Print events: what became of tasks, schedules, quotas and caps.
+    Events(EventsArguments),
     /// Show what runs, what waits, and how the newest finished tasks went.
     #[command(after_help = "Example:\n  berth overview")]
     Overview,

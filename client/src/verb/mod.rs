@@ -6,6 +6,7 @@ mod audit;
 mod cancel;
 mod complete;
 mod concurrency;
+mod events;
 mod explain;
 mod follow;
 mod get;
@@ -36,5 +37,6 @@ mod workflow_runs;
 mod workflows;
 
 pub use admin::{PriceDryRunQuery, TenantCostsQuery, UsageEvents};
+pub use events::{EventPage, EventQuery};
 pub use follow::Follow;
 pub use usage::CostsQuery;

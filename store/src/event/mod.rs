@@ -6,6 +6,7 @@
 //!
 //! - [`follow`], [`unfollow`]: a tenant's live consumers, of which the writers ask whether there is one.
 //! - [`changes`]: which tasks of one tenant have changed since a [`Horizon`].
+//! - [`feed`]: all of a tenant's events, in an order that a reader can go on in.
 //! - `Cursor`: how far a consumer of all tenants' events has come, exactly once.
 //! - [`warnings`]: what a tenant is warned of.
 //!
@@ -16,6 +17,7 @@
 mod changes;
 mod consumer;
 mod cursor;
+mod feed;
 mod forget_expired;
 mod warning;
 
@@ -23,5 +25,6 @@ pub use changes::{Changes, Horizon, changes};
 pub use consumer::{follow, unfollow};
 pub(crate) use cursor::Cursor;
 pub use cursor::lag;
+pub use feed::{EventPlace, EventRecord, FEED_DAYS, Feed, TaskEvent, feed, follow_feed};
 pub use forget_expired::forget_expired;
 pub use warning::{Warning, warnings};

@@ -11,9 +11,8 @@ use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{PageRequest, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::request::{Query, wrong_parameter};
+use crate::request::{Query, accepts_events, wrong_parameter};
 use actix_web::HttpResponse;
-use actix_web::http::header::ACCEPT;
 use api_types::Page;
 use domain::id::TaskId;
 use store::output::{OutputChunk, OutputFilter, OutputPosition};
@@ -123,14 +122,7 @@ fn follows(call: &Call, query: &mut Query) -> Result<bool, Problem> {
         Some("false") => Some(false),
         Some(_) => return Err(wrong_parameter("follow", "must be true or false")),
     };
-    let accepted = || {
-        let kinds = call.request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
-        kinds.flat_map(|value| value.split(',')).any(|kind| {
-            let kind = kind.split(';').next().unwrap_or_default().trim();
-            kind.eq_ignore_ascii_case("text/event-stream")
-        })
-    };
-    Ok(asked.unwrap_or_else(accepted))
+    Ok(asked.unwrap_or_else(|| accepts_events(call.request.headers())))
 }
 
 /// Up to `limit` chunks or a page's worth of bytes, and where there are more.

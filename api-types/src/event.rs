@@ -1,0 +1,31 @@
+//! Events as CloudEvents 1.0.
+
+use crate::DateTime;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An event: a CloudEvent 1.0 in its JSON format.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Event {
+    /// `1.0`.
+    pub specversion: String,
+    /// Unique within `source`; the same however often the event is sent.
+    pub id: String,
+    /// The installation, such as `urn:berth:live`.
+    pub source: String,
+    /// Its type, such as `berth.task.failed`.
+    #[serde(rename = "type")]
+    pub event_type: String,
+    /// Id of the task or schedule, or the name of the quota or spend cap that it is about.
+    pub subject: String,
+    /// When it was written.
+    pub time: DateTime,
+    /// `application/json`.
+    pub datacontenttype: String,
+    /// Orders the events of one subject: a decimal number of 20 digits.
+    pub sequence: String,
+    /// What happened. Of a task: `task`, `state`, `attempt`, `exit_code`, `reason`, `name`, `labels`, `schedule`, `workflow_run`, `node`.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub data: Value,
+}
