@@ -190,8 +190,13 @@ impl Theirs {
         }
         let mut cursors = Vec::new();
         for list in lists(&task) {
-            let page = server.get_as(&admin, &format!("{list}?limit=1")).await.json();
-            cursors.push(page["next_cursor"].as_str().unwrap().to_owned());
+            let page = server.get_as(&admin, &format!("{list}?limit=1")).await;
+            // Of lines the cursor is in the head.
+            let cursor = match page.header("next-cursor") {
+                Some(cursor) => cursor.to_owned(),
+                None => page.json()["next_cursor"].as_str().unwrap().to_owned(),
+            };
+            cursors.push(cursor);
         }
         let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
         Self {
@@ -251,8 +256,8 @@ fn shown_but(answer: &Answer, name: &str) -> (u16, Vec<(String, String)>, String
     (status, headers, body.replace(&format!("`{name}`"), "`…`"))
 }
 
-/// What processes write down by themselves, whoever asks.
-const OF_PROCESSES: [&str; 2] = ["api_replica", "rate_checkpoint"];
+/// What processes write down by themselves, whoever asks; and that a tenant asked for its events.
+const OF_PROCESSES: [&str; 3] = ["api_replica", "rate_checkpoint", "event_consumer"];
 
 /// What is stored in all tables, but for what asking itself writes down.
 async fn fingerprint(server: &Server) -> String {

@@ -121,7 +121,7 @@ pub async fn feed(
             from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon) h
             left join lateral (
                 select n.* from task_event n
-                where n.tenant_id = $1 and (n.txid, n.seq) > ($2, $3) and n.txid < h.horizon
+                where n.tenant_id = $1 and n.txid >= $2 and (n.txid, n.seq) > ($2, $3) and n.txid < h.horizon
                     and n.at > now() - make_interval(days => $4)
                 order by n.txid, n.seq limit $5) e on true
             left join lateral (select f.* from task_spec f where f.id = e.task_id limit 1) s on true

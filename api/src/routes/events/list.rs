@@ -2,7 +2,7 @@
 
 use super::place::{opened, sealed};
 use super::stream;
-use super::view::Shown;
+use super::view::{Shown, is_for, line};
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, Form, Param};
 use crate::pagination::outdated_cursor;
@@ -11,8 +11,7 @@ use crate::request::{Query, accepts_events, wrong_parameter};
 use crate::routes::schedules::schedule_of;
 use actix_web::HttpResponse;
 use api_types::Cursor;
-use domain::access::PermissionSet;
-use domain::event::{EventFilter, TypePattern, permission_of};
+use domain::event::{EventFilter, TypePattern};
 use domain::id::TaskId;
 use store::event::EventPlace;
 
@@ -125,20 +124,6 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             sealed(&call.state, call.caller.tenant(), found.next).as_str().to_owned(),
         ))
         .body(body))
-}
-
-/// Whether the caller asks for it, and may see it.
-pub(super) fn is_for(may: PermissionSet, filter: &EventFilter, shown: &Shown) -> bool {
-    filter.fits(&shown.about()) && may.contains(permission_of(&shown.event.event_type))
-}
-
-/// An event as JSON.
-///
-/// # Errors
-/// `internal`, which would be a bug.
-pub(super) fn line(shown: &Shown) -> Result<String, Problem> {
-    serde_json::to_string(&shown.event)
-        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
 }
 
 async fn filter(call: &Call, query: &mut Query) -> Result<EventFilter, Problem> {

@@ -3,9 +3,8 @@
 //! Each stream asks for itself, twice a second while nothing comes, and reads only as fast as the client takes. The id of an event is
 //! the place to go on from, in any process.
 
-use super::list::{is_for, line};
 use super::place::{opened, sealed};
-use super::view::Shown;
+use super::view::{Shown, is_for, line};
 use crate::auth::Authority;
 use crate::call::Call;
 use crate::live::Slot;

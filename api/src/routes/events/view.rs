@@ -1,7 +1,9 @@
 //! An event as it is shown.
 
+use crate::problem::{Code, Problem};
 use api_types::Event;
-use domain::event::{About, type_of};
+use domain::access::PermissionSet;
+use domain::event::{About, EventFilter, permission_of, type_of};
 use domain::id::ScheduleId;
 use serde_json::{Value, json};
 use store::event::{EventRecord, TaskEvent};
@@ -68,6 +70,20 @@ fn of_task(task: &TaskEvent) -> Value {
         "workflow_run": task.workflow_run.map(|id| id.to_string()),
         "node": task.node,
     })
+}
+
+/// Whether the caller asks for it, and may see it.
+pub(super) fn is_for(may: PermissionSet, filter: &EventFilter, shown: &Shown) -> bool {
+    filter.fits(&shown.about()) && may.contains(permission_of(&shown.event.event_type))
+}
+
+/// An event as JSON.
+///
+/// # Errors
+/// `internal`, which would be a bug.
+pub(super) fn line(shown: &Shown) -> Result<String, Problem> {
+    serde_json::to_string(&shown.event)
+        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
 }
 
 #[cfg(test)]
