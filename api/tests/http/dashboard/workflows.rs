@@ -97,6 +97,9 @@ async fn nodes_that_wait_are_decided_and_signalled_by_those_who_may() {
         "nodes/no/do/reject",
         "nodes/paid/do/signal",
         "waits for the signal order/17 &#60;b&#62;",
+        "<title>yes: waiting for approval",
+        "<title>paid: waiting for a signal",
+        "<span class=\"mark warn\">waiting for approval</span>",
         "Critical path",
     ] {
         assert!(page.contains(part), "{part}: {page}");
@@ -134,6 +137,30 @@ async fn nodes_that_wait_are_decided_and_signalled_by_those_who_may() {
     assert_eq!(owner.get(&format!("{path}/nodes/none/do/approve")).await.status, 404);
     let cancelled = owner.post(&path, &format!("{path}/do/cancel"), &[]).await;
     assert_eq!(location(&cancelled), format!("{path}?done=run-cancelled"), "{}", text(&cancelled));
+}
+
+#[tokio::test]
+async fn a_run_says_how_its_tasks_ended_and_a_waiting_one_is_not_offered_to_be_run_now() {
+    let server = Server::start().await;
+    let run = server.ended_run().await;
+    let path = format!("/workflows/runs/{run}");
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    assert!(browser.page(&path).await.contains("tasks ended, 2 failed"));
+    server.db.sql("update task_history set state = 'cancelled' where attempt = 1 and id = (select min(id::text)::uuid from task_history)")
+        .await
+        .unwrap();
+    let page = browser.page(&path).await;
+    assert!(page.contains("tasks ended, 1 failed, 1 cancelled"), "{page}");
+    server.db.sql("update task_history set state = 'cancelled'; update workflow_run set state = 'cancelled'").await.unwrap();
+    let page = browser.page(&path).await;
+    assert!(page.contains("tasks ended, 2 cancelled") && !page.contains("failed"), "{page}");
+
+    let waiting = server.waiting().await;
+    let page = browser.page(&format!("/tasks/{waiting}")).await;
+    assert!(page.contains("waiting for approval") && page.contains("/do/approve"), "{page}");
+    assert!(!page.contains("/do/run-now"), "the API refuses it: {page}");
+    let refused = server.post(&format!("/v1/tasks/{waiting}/run-now"), "").await;
+    assert_eq!(refused.code(), "task_waiting");
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! `GET /tasks/{id}`: a task's life, why it waits, what it wrote and returned, and what can be done with it.
 
-use super::lever::{self, Lever};
+use super::lever::{self, Lever, Waits};
 use super::output::{self, Output};
-use super::timeline::{Step, steps};
+use super::timeline::{Step, is_call, steps};
 use crate::backend::Method;
 use crate::fault::Fault;
 use crate::form::with_query;
@@ -15,7 +15,6 @@ use api_types::{Attempt, Explanation, Extensible, Page, Task};
 use askama::Template;
 use chrono::TimeDelta;
 use domain::access::Permission;
-use domain::explain::Reason;
 use domain::task::{Run, State};
 use runtime::clock::wall;
 use serde_json::Value;
@@ -99,8 +98,7 @@ async fn life(visit: &Visit, task: Task) -> Result<Life, Fault> {
         result(visit, &task),
     );
     let (attempts, explanation) = (attempts?, explanation?);
-    let decides =
-        explanation.reasons.iter().any(|it| it.is(|it| matches!(it, Reason::Approval { .. })));
+    let waits = Waits::of(&explanation);
     let mut sentences: Vec<String> =
         explanation.reasons.iter().map(|reason| because(reason, &explanation)).collect();
     // The start belongs to the decisive reason.
@@ -109,8 +107,8 @@ async fn life(visit: &Visit, task: Task) -> Result<Life, Fault> {
     }
     let run = task.run.as_ref();
     Ok(Life {
-        state: mark(&task.state),
-        levers: lever::of(visit, &task.state, decides),
+        state: waits.mark().unwrap_or_else(|| mark(&task.state)),
+        levers: lever::of(visit, &task.state, waits),
         may_submit: visit.may(Permission::SubmitTasks),
         sentences,
         steps: steps(&task, &attempts.data, now),
@@ -197,7 +195,8 @@ fn facts(task: &Task, attempts: &[Attempt]) -> Vec<(&'static str, String)> {
         facts.push(("From start to end", length(finished - started)));
     }
     if let Some(code) = task.exit_code {
-        facts.push(("Exit code", code.to_string()));
+        let is_call = is_call(task);
+        facts.push((if is_call { "Status" } else { "Exit code" }, code.to_string()));
     }
     if task.priority.level() != 0 {
         facts.push(("Priority", task.priority.level().to_string()));

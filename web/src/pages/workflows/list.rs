@@ -61,7 +61,7 @@ pub(crate) async fn runs(visit: Visit) -> Result<HttpResponse, Fault> {
         let short = id.get(id.len().saturating_sub(8)..).unwrap_or_default();
         let name = run.workflow.clone().unwrap_or_else(|| "from a batch".to_owned());
         let failed =
-            if run.failed > 0 { format!(", {} failed", run.failed) } else { String::new() };
+            if run.failed > 0 { format!(", {} unsuccessful", run.failed) } else { String::new() };
         vec![
             Cell::Link(format!("/workflows/runs/{id}"), format!("{name} …{short}")),
             Cell::Mark(mark_of(&run.state.to_string())),
