@@ -3,6 +3,7 @@
 mod access;
 mod account;
 mod browser;
+mod code;
 mod costs;
 mod every;
 mod operators;
