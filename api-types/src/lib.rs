@@ -85,7 +85,7 @@ pub use session::{
 };
 pub use spend_cap::{DeletedSpendCap, LabelIs, SpendAlert, SpendCap, SpendCapPut};
 pub use task::{
-    CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskParent, TaskReservation,
+    CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskCost, TaskParent, TaskReservation,
     TaskWarning, WarningCode,
 };
 pub use tenant::Tenant;

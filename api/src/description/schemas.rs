@@ -99,6 +99,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<wire::Task>()
         .schema_from::<wire::TaskParent>()
         .schema_from::<wire::TaskReservation>()
+        .schema_from::<wire::TaskCost>()
         .schema_from::<wire::TaskState>()
         .schema_from::<wire::TaskWarning>()
         .schema_from::<wire::CancelledTask>()

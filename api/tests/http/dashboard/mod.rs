@@ -2,7 +2,7 @@
 
 mod access;
 mod account;
-mod browser;
+pub mod browser;
 mod code;
 mod costs;
 mod every;

@@ -8,10 +8,10 @@ use crate::fault::Fault;
 use crate::form::with_query;
 use crate::frame::{Frame, Section, page};
 use crate::visit::{Visit, in_path};
-use crate::words::{Mark, Moment, count, length, mark, ms};
+use crate::words::{Mark, Moment, count, length, mark, money, ms};
 use actix_web::HttpResponse;
 use api_types::sentences::{because, starts};
-use api_types::{Attempt, Explanation, Extensible, Page, Task};
+use api_types::{Attempt, Explanation, Extensible, Page, Task, TaskCost};
 use askama::Template;
 use chrono::TimeDelta;
 use domain::access::Permission;
@@ -63,7 +63,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         let task: Task = visit.get(path).await?;
         return page(&output::read(&visit, &task.id.to_string(), task.is_finished()).await?);
     }
-    let task: Task = visit.get(path).await?;
+    let task: Task = visit.get(format!("{path}?include=cost")).await?;
     let id = task.id.to_string();
     if visit.fragment().is_some() {
         return page(&life(&visit, task).await?);
@@ -188,6 +188,7 @@ fn facts(task: &Task, attempts: &[Attempt]) -> Vec<(&'static str, String)> {
         ("Pool", task.pool.to_string()),
         ("Attempts", format!("{} so far, at most {} that count", task.attempts, task.max_attempts)),
         ("Billed time", ms(billed)),
+        ("Cost so far", cost(task.cost.as_deref().unwrap_or_default())),
         ("Runs at most", of(task.execution_cap)),
         ("May start late by", of(task.delay_tolerance)),
     ];
@@ -206,6 +207,19 @@ fn facts(task: &Task, attempts: &[Attempt]) -> Vec<(&'static str, String)> {
     facts.extend(task.executor.as_ref().map(|executor| ("Executor", executor.to_string())));
     facts.extend(task.expire_if_late.then(|| ("If it is late", "it expires".to_owned())));
     facts
+}
+
+/// What its ended attempts cost.
+fn cost(costs: &[TaskCost]) -> String {
+    let said = |cost: &TaskCost| match cost.currency {
+        Some(code) => money(cost.cost.0, &code.to_string()),
+        None if costs.len() == 1 => "unpriced: no prices held, and nothing is billed".to_owned(),
+        None => format!("{} of its attempts unpriced", cost.attempts),
+    };
+    if costs.is_empty() {
+        return "nothing yet: no attempt has ended".to_owned();
+    }
+    costs.iter().map(said).collect::<Vec<_>>().join(", ")
 }
 
 fn times(task: &Task) -> Vec<(&'static str, Moment)> {
