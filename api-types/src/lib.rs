@@ -95,5 +95,5 @@ pub use usage::{Usage, UsageAmounts, UsageOfStep};
 pub use user::{NewUser, User, UserState};
 pub use workflow::{
     CancelledWorkflowRun, DeletedWorkflow, GraphItem, GraphNode, GraphParent, GraphWait, Signal,
-    Workflow, WorkflowGraph, WorkflowRun,
+    Workflow, WorkflowGraph, WorkflowRun, WorkflowVersion,
 };

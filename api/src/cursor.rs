@@ -45,6 +45,8 @@ pub enum List {
     Fires,
     /// A tenant's workflows.
     Workflows,
+    /// The versions of a workflow.
+    WorkflowVersions,
     /// A tenant's workflow runs.
     WorkflowRuns,
     /// The attempts of a line of an invoice.
@@ -71,6 +73,7 @@ impl List {
             Self::Fires => 18,
             Self::Workflows => 12,
             Self::WorkflowRuns => 13,
+            Self::WorkflowVersions => 25,
             Self::InvoiceAttempts => 19,
             Self::UsageEvents => 22,
             Self::Tenants => 20,

@@ -35,7 +35,7 @@ const OPERATE: OperatorScope = OperatorScope::Read;
 const ADMIN: OperatorScope = OperatorScope::Admin;
 
 /// Every page.
-pub static PAGES: [Page; 74] = pages! {
+pub static PAGES: [Page; 75] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
@@ -62,6 +62,7 @@ pub static PAGES: [Page; 74] = pages! {
     Get "/workflows/new", May(SUBMIT), workflows::edit => show;
     Post "/workflows/new", May(SUBMIT), workflows::edit => send;
     Get "/workflows/definitions/{name}", May(READ), workflows::workflow => show;
+    Get "/workflows/definitions/{name}/versions", May(READ), workflows::versions => show;
     Get "/workflows/definitions/{name}/edit", May(SUBMIT), workflows::edit => show;
     Post "/workflows/definitions/{name}/edit", May(SUBMIT), workflows::edit => send;
     Get "/workflows/definitions/{name}/do/{lever}", May(SUBMIT), workflows::workflow => ask;

@@ -139,6 +139,7 @@ fn workflows(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<body::NewSignal>()
         .schema_from::<body::Decision>()
         .schema_from::<wire::Workflow>()
+        .schema_from::<wire::WorkflowVersion>()
         .schema_from::<wire::DeletedWorkflow>()
         .schema_from::<wire::WorkflowRun>()
         .schema_from::<wire::CancelledWorkflowRun>()

@@ -183,7 +183,7 @@ impl Server {
         let path = if path.starts_with("/v1/schedules/{name}") {
             path.replace("{name}", &self.schedule().await)
         } else if path.starts_with("/v1/workflows/{name}") {
-            path.replace("{name}", &self.workflow().await)
+            path.replace("{name}", &self.workflow().await).replace("{version}", "1")
         } else {
             path.replace("{name}", "free")
         };

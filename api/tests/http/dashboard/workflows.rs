@@ -189,3 +189,69 @@ async fn a_run_that_ended_is_run_again_from_a_node_and_its_path_is_said() {
     let page = browser.page(&to).await;
     assert!(page.contains("A new run was started.") && page.contains(&run), "{page}");
 }
+
+#[tokio::test]
+async fn versions_that_were_replaced_are_kept_listed_and_compared() {
+    let server = Server::start().await;
+    let put = async |text: &str| server.put_as(&server.key, "/v1/workflows/load", &[], text).await;
+    let second = WORKFLOW.replace("\"b\"", "\"<c>\"").replace("<c>", "c");
+    for text in [WORKFLOW, &second, &second, WORKFLOW] {
+        assert!(put(text).await.status < 300);
+    }
+    let all = server.get("/v1/workflows/load/versions?limit=2").await.json();
+    let numbers = |page: &Value| -> Vec<i64> {
+        let all = page["data"].as_array().unwrap().iter();
+        all.map(|one| one["version"].as_i64().unwrap()).collect()
+    };
+    assert_eq!(numbers(&all), [3, 2], "the same again is no version");
+    assert!(all["data"][0].get("definition").is_none() && all["data"][0]["stored_by"].is_string());
+    let next = all["next_cursor"].as_str().unwrap();
+    let rest =
+        server.get(&format!("/v1/workflows/load/versions?limit=2&cursor={next}")).await.json();
+    assert_eq!((numbers(&rest), &rest["next_cursor"]), (vec![1], &Value::Null));
+    let one =
+        async |number: &str| server.get(&format!("/v1/workflows/load/versions/{number}")).await;
+    let of = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(one("2").await.json()["definition"], of(&second));
+    assert_eq!(one("3").await.json()["definition"], of(WORKFLOW));
+    assert_eq!((one("4").await.status, one("0").await.code().as_str()), (404, "invalid_parameter"));
+    assert_eq!(server.get("/v1/workflows/none/versions").await.status, 404);
+
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    let path = "/workflows/definitions/load/versions";
+    assert!(
+        browser.page("/workflows/definitions/load").await.contains(&format!("href=\"{path}\""))
+    );
+    let page = browser.page(path).await;
+    assert_eq!(page.matches("<th scope=\"row\">").count(), 3, "{page}");
+    assert!(page.contains("?from=1&#38;to=2") && page.contains("stored now"), "{page}");
+    let page = browser.page(&format!("{path}?from=1&to=2")).await;
+    assert!(page.contains("From version 1 to version 2") && page.contains("added: "), "{page}");
+    assert!(browser.page(&format!("{path}?from=1&to=3")).await.contains("Nothing differs."));
+    assert!(browser.page(&format!("{path}?version=2")).await.contains("Definition, version 2"));
+    for wrong in ["from=1&to=9", "from=x&to=1", "version=0"] {
+        let answer = browser.get(&format!("{path}?{wrong}")).await;
+        assert_eq!(answer.status, 404, "{wrong}: {}", text(&answer));
+    }
+    let here = "/workflows/definitions/load";
+    let gone = browser.post(here, &format!("{here}/do/delete"), &[]).await;
+    assert_eq!(location(&gone), "/workflows?done=deleted");
+    assert_eq!(server.get("/v1/workflows/load/versions").await.status, 404);
+    assert_eq!(put(WORKFLOW).await.status, 201);
+    let again = server.get("/v1/workflows/load/versions").await.json();
+    assert_eq!(numbers(&again), [1], "one of the same name begins again");
+}
+
+#[tokio::test]
+async fn of_many_versions_the_latest_are_kept() {
+    let server = Server::start().await;
+    for number in 0..104 {
+        let text = WORKFLOW.replace("\"b\"", &format!("\"b{number}\""));
+        let stored = server.put_as(&server.key, "/v1/workflows/load", &[], &text).await;
+        assert!(stored.status < 300, "{stored:?}");
+    }
+    let all = server.get("/v1/workflows/load/versions?limit=200").await.json();
+    assert_eq!(all["data"].as_array().unwrap().len(), 101);
+    assert_eq!(server.get("/v1/workflows/load/versions/3").await.status, 404);
+    assert_eq!(server.get("/v1/workflows/load/versions/4").await.status, 200);
+}

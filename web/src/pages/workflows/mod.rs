@@ -9,4 +9,5 @@ pub(crate) mod node;
 mod pretty;
 pub(crate) mod run;
 mod stands;
+pub(crate) mod versions;
 pub(crate) mod workflow;
