@@ -6,8 +6,8 @@
 use crate::needs::Needs;
 use crate::page::{Page, Verb};
 use crate::pages::{
-    account, asset, costs, invoice, operators, overview, schedules, sign_in, sign_out, tasks,
-    theme, workflows,
+    account, asset, costs, invitation, invoice, operators, overview, schedules, sign_in, sign_out,
+    tasks, theme, workflows,
 };
 use domain::access::{OperatorScope, Permission};
 
@@ -35,11 +35,13 @@ const OPERATE: OperatorScope = OperatorScope::Read;
 const ADMIN: OperatorScope = OperatorScope::Admin;
 
 /// Every page.
-pub static PAGES: [Page; 75] = pages! {
+pub static PAGES: [Page; 77] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
     Get "/sign-in/link", Nothing, sign_in => follow;
+    Get "/sign-in/invitation", Nothing, invitation => show;
+    Post "/sign-in/invitation", Nothing, invitation => accept;
     Post "/sign-out", Nothing, sign_out => leave;
     Post "/theme", SignedIn, theme => keep;
     Get "/assets/{file}", Nothing, asset => show;
