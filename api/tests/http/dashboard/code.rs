@@ -10,7 +10,12 @@ use std::process::Command;
 /// A program as the page shows it, compiled.
 macro_rules! shown {
     ($name:ident, $file:literal) => {
-        #[expect(dead_code, clippy::disallowed_methods, reason = "as the page shows it")]
+        #[expect(
+            dead_code,
+            clippy::disallowed_methods,
+            clippy::print_stdout,
+            reason = "as the page shows it"
+        )]
         mod $name {
             include!($file);
 
@@ -27,7 +32,7 @@ shown!(command, "shown/command.rs");
 shown!(call, "shown/call.rs");
 shown!(short, "shown/short.rs");
 
-const COMMAND: &[(&str, &str)] = &[
+const COMMAND: Sent<'_> = &[
     ("kind", "command"),
     ("command", "echo 'a \\ \"b\"' $HOME\nexit 3"),
     ("env", "A=x y"),
@@ -43,13 +48,19 @@ const COMMAND: &[(&str, &str)] = &[
     ("labels", "team=<media> é\nenv=b=c"),
     ("expire_if_late", "yes"),
 ];
-const CALL: &[(&str, &str)] = &[
+const CALL: Sent<'_> = &[
     ("kind", "http"),
     ("url", "https://example.com/hook?a=1"),
     ("method", "POST"),
     ("body", "{\"a\": \"ü\"}"),
 ];
-const SHORT: &[(&str, &str)] = &[("kind", "command"), ("command", "echo hi")];
+const SHORT: Sent<'_> = &[("kind", "command"), ("command", "echo hi")];
+
+/// A task that a program makes.
+type Made = fn() -> Result<client::NewTask, Box<dyn Error>>;
+
+/// Fields of the form.
+type Sent<'a> = &'a [(&'a str, &'a str)];
 
 /// The code under a heading of the page.
 fn code(html: &str, heading: &str) -> String {
@@ -92,12 +103,11 @@ async fn python(code: String, key: &str) -> String {
 
 #[tokio::test]
 async fn the_code_beside_the_form_submits_the_task_of_the_form() {
-    type Made = fn() -> Result<client::NewTask, Box<dyn Error>>;
     let server = Server::start().await;
     let address = format!("http://{}", server.addr);
     let client = Client::builder(address.as_str()).api_key(server.key.as_str()).build().unwrap();
     let mut browser = Browser::with_key(&server, &server.key).await;
-    let all: [(&[(&str, &str)], &str, Made); 3] = [
+    let all: [(Sent<'_>, &str, Made); 3] = [
         (COMMAND, command::TEXT, command::made),
         (CALL, call::TEXT, call::made),
         (SHORT, short::TEXT, short::made),

@@ -255,3 +255,37 @@ async fn of_many_versions_the_latest_are_kept() {
     assert_eq!(server.get("/v1/workflows/load/versions/3").await.status, 404);
     assert_eq!(server.get("/v1/workflows/load/versions/4").await.status, 200);
 }
+
+#[tokio::test]
+async fn runs_are_filtered_by_when_they_were_started() {
+    let server = Server::start().await;
+    let (old, new) = (server.run().await, server.run().await);
+    let hex = old.trim_start_matches("run_");
+    let sql = format!(
+        "update workflow_run set created_at = now() - interval '3 hours' where id = '{hex}'"
+    );
+    server.db.sql(&sql).await.unwrap();
+    let hour = chrono::TimeDelta::hours(1);
+    let then = (runtime::clock::wall() - hour).to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+    let listed = async |query: String| -> Vec<String> {
+        let page = server.get(&format!("/v1/workflow-runs?{query}")).await.json();
+        let all = page["data"].as_array().unwrap_or_else(|| panic!("{page}")).iter();
+        all.map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listed(format!("created_from={then}")).await, [new.as_str()]);
+    assert_eq!(listed(format!("created_before={then}")).await, [old.as_str()]);
+    assert_eq!(listed(format!("created_from={then}&created_before={then}")).await.len(), 0);
+    assert_eq!(server.get("/v1/workflow-runs?created_from=soon").await.code(), "invalid_parameter");
+    let page = server.get("/v1/workflow-runs?limit=1").await.json();
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let other = server.get(&format!("/v1/workflow-runs?created_from={then}&cursor={cursor}")).await;
+    assert_eq!(other.code(), "invalid_cursor", "a cursor belongs to its filters");
+
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    let local = then.trim_end_matches('Z');
+    let page = browser.page(&format!("/workflows/runs?created_from={local}")).await;
+    assert!(page.contains(&new) && !page.contains(&old), "{page}");
+    assert!(page.contains(&format!("value=\"{local}\"")), "the form keeps it: {page}");
+    let page = browser.page("/workflows/runs?state=failed").await;
+    assert!(page.contains("<option value=\"failed\" selected>"), "{page}");
+}
