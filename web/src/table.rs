@@ -35,7 +35,7 @@ const OPERATE: OperatorScope = OperatorScope::Read;
 const ADMIN: OperatorScope = OperatorScope::Admin;
 
 /// Every page.
-pub static PAGES: [Page; 77] = pages! {
+pub static PAGES: [Page; 81] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
@@ -113,4 +113,8 @@ pub static PAGES: [Page; 77] = pages! {
     Post "/operators/tenants/{id}/invoices/{number}/do/{lever}", Operator(ADMIN), operators::lever => pull_invoice;
     Get "/operators/costs", Operator(OPERATE), operators::tenants => costs;
     Get "/operators/plans", Operator(OPERATE), operators::plans => show;
+    Get "/operators/plans/new", Operator(ADMIN), operators::plan => show;
+    Post "/operators/plans/new", Operator(ADMIN), operators::plan => send;
+    Get "/operators/plans/{name}/edit", Operator(ADMIN), operators::plan => show;
+    Post "/operators/plans/{name}/edit", Operator(ADMIN), operators::plan => send;
 };
