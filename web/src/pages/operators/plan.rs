@@ -47,7 +47,7 @@ impl PlanPage {
 
 struct Field {
     name: &'static str,
-    label: &'static str,
+    label: String,
     hint: String,
     value: String,
     is_switch: bool,
@@ -56,7 +56,7 @@ struct Field {
 
 /// A limit, as it is and as it would be.
 struct Change {
-    label: &'static str,
+    label: String,
     from: String,
     to: String,
 }
@@ -213,6 +213,11 @@ fn words(value: &Value) -> String {
     }
 }
 
+/// A sentence of the table of limits as a label.
+fn plain(text: &str) -> String {
+    text.replace('`', "").trim_end_matches('.').to_owned()
+}
+
 /// What differs, in the order of the form.
 fn changes(old: &Value, new: &Value) -> Vec<Change> {
     let book = ("Price book", "/billing/price_book".to_owned());
@@ -221,7 +226,7 @@ fn changes(old: &Value, new: &Value) -> Vec<Change> {
     let value = |of: &Value, place: &str| of.pointer(place).cloned().unwrap_or_default();
     let change = |(label, place): (&'static str, String)| {
         let (from, to) = (value(old, &place), value(new, &place));
-        (from != to).then(|| Change { label, from: words(&from), to: words(&to) })
+        (from != to).then(|| Change { label: plain(label), from: words(&from), to: words(&to) })
     };
     limits.chain([book]).chain(amounts).filter_map(change).collect()
 }
@@ -239,7 +244,7 @@ fn form(visit: &Visit, base: Option<&Plan>, plan: &Value, errors: &[FieldError])
     };
     let limit = |limit: &'static Limit| Field {
         name: limit.name,
-        label: limit.text,
+        label: plain(limit.text),
         hint: limit.range.to_string(),
         value: text(plan.get(limit.name)),
         is_switch: limit.range == LimitRange::Switch,
@@ -247,7 +252,7 @@ fn form(visit: &Visit, base: Option<&Plan>, plan: &Value, errors: &[FieldError])
     };
     let billed = |name: &'static str, place: &str, label: &'static str, hint: &str| Field {
         name,
-        label,
+        label: label.to_owned(),
         hint: hint.to_owned(),
         value: text(plan.pointer(&format!("/billing{place}"))),
         is_switch: false,
