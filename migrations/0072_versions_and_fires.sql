@@ -1,9 +1,13 @@
--- no-transaction
---
+-- The versions of a workflow that others replaced, and which task bears what a fire costs. No table that is in use is locked.
+
+-- Which task bears what a fire of a schedule costs: the task of the fire, or the task of its workflow run that the run names. Whatever
+-- reads attempts for money asks it. A plain expression, so that the planner puts it in place of the call.
+create function berth_bears_fire(task uuid, schedule uuid, rerun_of uuid, run uuid, fire_task uuid) returns boolean
+    language sql immutable parallel safe
+    return coalesce(schedule is not null and rerun_of is null and (run is null or fire_task = task), false);
+
 -- The versions of a workflow that others replaced, as they were sent: for reading, and for what differs between two. The one that is stored
 -- now is in `workflow`. Runs have their plans, and need none of these.
---
--- No table that is in use is locked. Whatever ends this in the middle, the next run does all of it again.
 
 do $$
 begin
