@@ -91,7 +91,7 @@ pub use session::{
 pub use spend_cap::{DeletedSpendCap, LabelIs, SpendAlert, SpendCap, SpendCapPut};
 pub use status::{Status, StatusDay, StatusFigures};
 pub use task::{
-    CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskParent, TaskReservation,
+    CancelResult, CancelledTask, CompletedTask, Retry, Task, TaskCost, TaskParent, TaskReservation,
     TaskWarning, WarningCode,
 };
 pub use tenant::Tenant;
@@ -101,5 +101,5 @@ pub use usage::{Usage, UsageAmounts, UsageOfStep};
 pub use user::{NewUser, User, UserState};
 pub use workflow::{
     CancelledWorkflowRun, DeletedWorkflow, GraphItem, GraphNode, GraphParent, GraphWait, Signal,
-    Workflow, WorkflowGraph, WorkflowRun,
+    Workflow, WorkflowGraph, WorkflowRun, WorkflowVersion,
 };

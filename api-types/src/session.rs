@@ -46,6 +46,9 @@ pub struct AcceptedUser {
     /// The tenant.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub tenant: TenantId,
+    /// Name of the tenant to sign in with; null: it has none.
+    #[serde(default)]
+    pub tenant_name: Option<String>,
     /// The user.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub user: UserId,

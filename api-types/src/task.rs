@@ -118,6 +118,10 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = TaskReservation, required = false))]
     pub reservation: Option<TaskReservation>,
+    /// What its attempts that have ended cost, by currency; empty: none has ended. Only with `include=cost`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<TaskCost>, required = false))]
+    pub cost: Option<Vec<TaskCost>>,
     /// Warnings, only in the response to a submit. Absent if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
@@ -152,6 +156,22 @@ pub struct TaskReservation {
     /// submission.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub caps: Vec<SpendCapName>,
+}
+
+/// What attempts of a task that have ended cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskCost {
+    /// Code of ISO 4217; null: unpriced.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = "EUR"))]
+    pub currency: Option<Currency>,
+    /// True: no prices held when these attempts were placed, and nothing is billed for them.
+    pub unpriced: bool,
+    /// How many attempts.
+    pub attempts: u32,
+    /// What they cost, micro-units: millionths of the currency's unit. With what the task and the fire of its schedule cost for themselves.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub cost: Micros,
 }
 
 /// A task that another one waits for.

@@ -34,6 +34,27 @@ pub struct Workflow {
     pub warnings: Vec<TaskWarning>,
 }
 
+/// A version of a workflow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WorkflowVersion {
+    /// Name of the workflow.
+    pub name: String,
+    /// The version, from 1.
+    pub version: i64,
+    /// Number of its nodes.
+    pub nodes: u64,
+    /// The definition, as it was stored. Absent in a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::request::WorkflowDefinition, required = false))]
+    pub definition: Option<RawJson>,
+    /// When it was stored.
+    pub stored_at: DateTime,
+    /// Key or sign-in that stored it.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub stored_by: ActorId,
+}
+
 /// A workflow that was deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

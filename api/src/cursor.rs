@@ -45,6 +45,8 @@ pub enum List {
     Fires,
     /// A tenant's workflows.
     Workflows,
+    /// The versions of a workflow.
+    WorkflowVersions,
     /// A tenant's workflow runs.
     WorkflowRuns,
     /// The attempts of a line of an invoice.
@@ -73,6 +75,7 @@ impl List {
             Self::Fires => 18,
             Self::Workflows => 12,
             Self::WorkflowRuns => 13,
+            Self::WorkflowVersions => 25,
             Self::InvoiceAttempts => 19,
             Self::Events => 23,
             Self::UsageEvents => 22,

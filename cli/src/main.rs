@@ -239,6 +239,8 @@ async fn workflow(command: WorkflowCommand, connection: &Connection) -> Result<(
         WorkflowCommand::Put(what) => workflow::put(connection, &what).await,
         WorkflowCommand::Get(which) => workflow::get(connection, &which).await,
         WorkflowCommand::List(which) => workflow::list(connection, &which).await,
+        WorkflowCommand::Versions(which) => workflow::versions(connection, &which).await,
+        WorkflowCommand::Diff(which) => workflow::diff(connection, &which).await,
         WorkflowCommand::Delete(which) => workflow::delete(connection, &which).await,
         WorkflowCommand::Check(what) => workflow::check(&what, connection.format),
         WorkflowCommand::Run(what) => workflow::run(connection, &what).await,

@@ -35,6 +35,8 @@ pub use api_types::request::{NewSchedule, NewTask};
 /// The types of answers.
 pub use api_types::*;
 pub use builder::{Client, ClientBuilder};
+/// Values of requests.
+pub use domain::{batch::ConcurrencyKey, id::PoolName, resources::Tier, task::HttpMethod};
 pub use error::{ApiError, ClientError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{

@@ -7,6 +7,7 @@
 
 mod actor;
 pub mod attempt;
+pub mod attempt_cost;
 pub mod attempt_end;
 pub mod audit;
 mod bounded;

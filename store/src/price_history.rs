@@ -6,6 +6,7 @@ use crate::price_book;
 use crate::statement::named;
 use domain::id::TenantId;
 use domain::price::{Currency, Micros, PriceHistory, ReservedCost, Use};
+use domain::resources::Resources;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 use std::collections::HashSet;
@@ -53,6 +54,29 @@ pub(crate) fn reserved_cost(
         task: Micros(task_cost.unwrap_or(0) - fire),
         fire: Micros(fire),
     })
+}
+
+/// The columns of an attempt that say what it held and for how long: cpu, memory, disk, iops and ports; its tier; the billed time and
+/// the tolerance, ms; whether it was flexible.
+pub(crate) fn used(
+    [cpu_millis, memory_mib, disk_mib, iops, ports]: [i32; 5],
+    tier: Option<String>,
+    (usage_ms, tolerance_ms): (i64, i64),
+    flexible: bool,
+) -> Use {
+    Use {
+        resources: Resources {
+            cpu_millis: cpu_millis.unsigned_abs(),
+            memory_mib: memory_mib.unsigned_abs(),
+            disk_mib: disk_mib.unsigned_abs(),
+            iops: iops.unsigned_abs(),
+            ports: ports.unsigned_abs(),
+        },
+        tier: tier.and_then(|tier| tier.parse().ok()),
+        ms: usage_ms.unsigned_abs(),
+        tolerance_s: Some(tolerance_ms.unsigned_abs() / 1000),
+        flexible,
+    }
 }
 
 impl KnownPrices {

@@ -5,11 +5,11 @@
 
 use crate::StoreError;
 use crate::connect::AdminDb;
-use crate::price_history::{KnownPrices, Placed, reserved_cost};
+use crate::price_history::{KnownPrices, Placed, reserved_cost, used};
 use crate::statement::{named, patient};
 use chrono::NaiveDate;
 use domain::id::{TaskId, TenantId};
-use domain::price::{Currency, Micros, Use};
+use domain::price::{Currency, Micros};
 use domain::resources::{Resources, Tier};
 use domain::time::Timestamp;
 use sqlx::PgConnection;
@@ -260,7 +260,7 @@ async fn attempts(
                 a.ports as "ports!", a.placed_at as "placed_at!", a.ended_at as "ended_at!", a.usage_ms as "usage_ms!",
                 coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
                 a.charged as "charged!", a.cost, a.task_cost, a.fire_cost, a.price_book,
-                coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or r.fire_task = a.task_id), false) as "is_fired!"
+                berth_bears_fire(a.task_id, s.schedule_id, s.rerun_of, s.run_id, r.fire_task) as "is_fired!"
             from (select o.tenant_id, o.task_id, o.attempt, o.txid, o.tier, o.cpu_millis, o.memory_mib, o.disk_mib, o.iops, o.ports,
                     o.placed_at, o.ended_at, o.usage_ms, o.tolerance_ms, o.flexible, o.charged, o.cost, o.task_cost,
                     o.fire_cost, o.price_book
@@ -299,21 +299,12 @@ fn of_stored(prices: &KnownPrices, row: StoredRow) -> Option<UsageEvent> {
 }
 
 fn of_attempt(prices: &KnownPrices, row: AttemptRow) -> Option<UsageEvent> {
-    let resources = Resources {
-        cpu_millis: row.cpu_millis.unsigned_abs(),
-        memory_mib: row.memory_mib.unsigned_abs(),
-        disk_mib: row.disk_mib.unsigned_abs(),
-        iops: row.iops.unsigned_abs(),
-        ports: row.ports.unsigned_abs(),
-    };
-    let tier: Option<Tier> = row.tier.and_then(|tier| tier.parse().ok());
-    let used = Use {
-        resources,
-        tier,
-        ms: row.usage_ms.unsigned_abs(),
-        tolerance_s: Some(row.tolerance_ms.unsigned_abs() / 1000),
-        flexible: row.flexible,
-    };
+    let used = used(
+        [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports],
+        row.tier,
+        (row.usage_ms, row.tolerance_ms),
+        row.flexible,
+    );
     let (tenant, attempt) = (TenantId(row.tenant_id), row.attempt.unsigned_abs());
     let placed = Placed {
         tenant,
@@ -334,8 +325,8 @@ fn of_attempt(prices: &KnownPrices, row: AttemptRow) -> Option<UsageEvent> {
             task: TaskId(row.task_id),
             attempt,
             placed_at: row.placed_at,
-            tier,
-            resources,
+            tier: used.tier,
+            resources: used.resources,
             usage_ms: row.usage_ms,
             cost: cost.attempt,
             task_cost: cost.task,

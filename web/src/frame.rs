@@ -138,6 +138,7 @@ fn done(code: &str) -> Option<&'static str> {
         "signalled" => "The signal was sent.",
         "removed" => "The user was removed.",
         "revoked" => "The key was revoked.",
+        "accepted" => "The password is set. Sign in with it.",
         "signed-out" => "You are signed out.",
         "session-over" => "Your session is over. Sign in again to go on.",
         _ => return None,

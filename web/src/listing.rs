@@ -38,6 +38,18 @@ pub(crate) type Column = (&'static str, bool);
 /// A tab beside the page: its path, its name, whether it is this one.
 pub(crate) type Tab = (String, &'static str, bool);
 
+/// A field of the form above a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Filter {
+    pub name: &'static str,
+    pub label: &'static str,
+    /// The type of its `input`, or `select`.
+    pub kind: &'static str,
+    /// Of a `select`, besides any.
+    pub options: &'static [&'static str],
+    pub value: String,
+}
+
 /// The page.
 #[derive(Template)]
 #[template(path = "listing.html")]
@@ -47,6 +59,8 @@ pub(crate) struct Listing {
     pub tabs: Vec<Tab>,
     /// Links beside the title: path, label.
     pub acts: Vec<(String, &'static str)>,
+    /// Fields of the URL, as a form above the list.
+    pub filters: Vec<Filter>,
     pub columns: Vec<Column>,
     pub rows: Vec<Vec<Cell>>,
     /// The words where there is none: what, and what to do.
@@ -62,9 +76,9 @@ impl Listing {
         columns: &[Column],
         empty: (&'static str, &'static str),
     ) -> Self {
-        let (sub, tabs, acts) = (String::new(), Vec::new(), Vec::new());
+        let (sub, tabs, acts, filters) = (String::new(), Vec::new(), Vec::new(), Vec::new());
         let (columns, rows) = (columns.to_vec(), Vec::new());
-        Self { frame, sub, tabs, acts, columns, rows, empty, first: None, next: None }
+        Self { frame, sub, tabs, acts, filters, columns, rows, empty, first: None, next: None }
     }
 
     /// Its links to other pages of the list, which keep the filters named.

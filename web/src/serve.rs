@@ -57,11 +57,7 @@ impl Page {
             Some(fault) => problem::answer(&visit, fault),
             None => self.show(visit).await,
         };
-        for cookie in cookies {
-            if let Ok(value) = HeaderValue::from_str(&cookie) {
-                answer.headers_mut().append(SET_COOKIE, value);
-            }
-        }
+        keep(&mut answer, cookies);
         if answer.headers().get(LOCATION).is_some_and(|to| to.as_bytes().starts_with(b"/sign-in?"))
             && has_session(&http, &dashboard, secure)
         {
@@ -126,11 +122,13 @@ impl Shown {
 }
 
 impl Dashboard {
-    /// The page that says that there is none.
-    #[must_use]
-    pub fn no_such_page(self: &Arc<Self>, http: &HttpRequest) -> HttpResponse {
-        let visit = visit(Arc::clone(self), http.clone());
+    /// The page that says that there is none, with the navigation of whoever is signed in.
+    pub async fn no_such_page(self: Arc<Self>, http: HttpRequest) -> HttpResponse {
+        let mut visit = visit(self, http);
+        // To somebody whose session has ended there is no such page either.
+        let _ = identify(&mut visit, true).await;
         let mut answer = problem::answer(&visit, Fault::NoPage);
+        keep(&mut answer, visit.cookies.take());
         guard(&mut answer);
         answer
     }
@@ -171,26 +169,7 @@ async fn begin(page: &Page, visit: &mut Visit, payload: Payload) -> Result<(), F
     if page.method == Verb::Post && !is_from_here(&visit.http) {
         return Err(Fault::ForeignForm("It was sent from another site."));
     }
-    renew(visit).await?;
-    let kind = match &visit.session.holder {
-        Holder::Nobody => None,
-        Holder::Operator { .. } => Some(Kind::Operator),
-        Holder::Key { .. } | Holder::User { .. } => Some(Kind::Tenant),
-    };
-    if let (Some(kind), Some(credential)) = (kind, visit.session.credential()) {
-        match visit
-            .dashboard
-            .backend
-            .admit(kind, credential, &visit.http)
-            .await
-            .map_err(Fault::from)
-        {
-            Ok(who) => visit.who = Some(who),
-            // Signing in again, and signing out, work with a credential that has ended.
-            Err(Fault::SignedOut) if page.needs == Needs::Nothing => {}
-            Err(fault) => return Err(fault),
-        }
-    }
+    identify(visit, page.needs == Needs::Nothing).await?;
     if page.method == Verb::Post {
         let most = if visit.who.is_some() { MOST_OF_A_FORM } else { MOST_OF_A_STRANGER };
         visit.form = Fields::parse(&body(payload, most).await?);
@@ -207,6 +186,40 @@ async fn begin(page: &Page, visit: &mut Visit, payload: Payload) -> Result<(), F
         Needs::Operator(scope) => visit.may_as_operator(scope),
     };
     if allowed { Ok(()) } else { Err(Fault::NotAllowed(page.needs)) }
+}
+
+/// Whose the session is, with an access token that is not about to end. `also_ended`: signing in again, and signing out, work with a
+/// credential that has ended.
+async fn identify(visit: &mut Visit, also_ended: bool) -> Result<(), Fault> {
+    renew(visit).await?;
+    let kind = match &visit.session.holder {
+        Holder::Nobody => None,
+        Holder::Operator { .. } => Some(Kind::Operator),
+        Holder::Key { .. } | Holder::User { .. } => Some(Kind::Tenant),
+    };
+    if let (Some(kind), Some(credential)) = (kind, visit.session.credential()) {
+        match visit
+            .dashboard
+            .backend
+            .admit(kind, credential, &visit.http)
+            .await
+            .map_err(Fault::from)
+        {
+            Ok(who) => visit.who = Some(who),
+            Err(Fault::SignedOut) if also_ended => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(())
+}
+
+/// Has the browser keep cookies.
+fn keep(answer: &mut HttpResponse, cookies: Vec<String>) {
+    for cookie in cookies {
+        if let Ok(value) = HeaderValue::from_str(&cookie) {
+            answer.headers_mut().append(SET_COOKIE, value);
+        }
+    }
 }
 
 /// Gets a new access token shortly before the old one ends.

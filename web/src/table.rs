@@ -6,8 +6,8 @@
 use crate::needs::Needs;
 use crate::page::{Page, Verb};
 use crate::pages::{
-    account, asset, costs, invoice, operators, overview, schedules, sign_in, sign_out, status,
-    tasks, theme, workflows,
+    account, asset, costs, invitation, invoice, operators, overview, schedules, sign_in, sign_out,
+    status, tasks, theme, workflows,
 };
 use domain::access::{OperatorScope, Permission};
 
@@ -35,11 +35,13 @@ const OPERATE: OperatorScope = OperatorScope::Read;
 const ADMIN: OperatorScope = OperatorScope::Admin;
 
 /// Every page.
-pub static PAGES: [Page; 76] = pages! {
+pub static PAGES: [Page; 83] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
     Get "/sign-in/link", Nothing, sign_in => follow;
+    Get "/sign-in/invitation", Nothing, invitation => show;
+    Post "/sign-in/invitation", Nothing, invitation => accept;
     Post "/sign-out", Nothing, sign_out => leave;
     Post "/theme", SignedIn, theme => keep;
     Get "/status", Nothing, status => show;
@@ -63,6 +65,7 @@ pub static PAGES: [Page; 76] = pages! {
     Get "/workflows/new", May(SUBMIT), workflows::edit => show;
     Post "/workflows/new", May(SUBMIT), workflows::edit => send;
     Get "/workflows/definitions/{name}", May(READ), workflows::workflow => show;
+    Get "/workflows/definitions/{name}/versions", May(READ), workflows::versions => show;
     Get "/workflows/definitions/{name}/edit", May(SUBMIT), workflows::edit => show;
     Post "/workflows/definitions/{name}/edit", May(SUBMIT), workflows::edit => send;
     Get "/workflows/definitions/{name}/do/{lever}", May(SUBMIT), workflows::workflow => ask;
@@ -112,4 +115,8 @@ pub static PAGES: [Page; 76] = pages! {
     Post "/operators/tenants/{id}/invoices/{number}/do/{lever}", Operator(ADMIN), operators::lever => pull_invoice;
     Get "/operators/costs", Operator(OPERATE), operators::tenants => costs;
     Get "/operators/plans", Operator(OPERATE), operators::plans => show;
+    Get "/operators/plans/new", Operator(ADMIN), operators::plan => show;
+    Post "/operators/plans/new", Operator(ADMIN), operators::plan => send;
+    Get "/operators/plans/{name}/edit", Operator(ADMIN), operators::plan => show;
+    Post "/operators/plans/{name}/edit", Operator(ADMIN), operators::plan => send;
 };

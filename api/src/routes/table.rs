@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 138] = routes! {
+pub static TABLE: [Endpoint; 140] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -169,6 +169,8 @@ pub static TABLE: [Endpoint; 138] = routes! {
     Get "/v1/workflows" "workflow.list", Tenant(ReadTasks), None, workflow::list => handle, DOC;
     Get "/v1/workflows/{name}" "workflow.get", Tenant(ReadTasks), None, workflow::get => handle, DOC;
     Put "/v1/workflows/{name}" "workflow.put", Tenant(SubmitTasks), Workflow, workflow::put => handle, DOC;
+    Get "/v1/workflows/{name}/versions" "workflow.versions", Tenant(ReadTasks), None, workflow::versions => handle, DOC;
+    Get "/v1/workflows/{name}/versions/{version}" "workflow.version", Tenant(ReadTasks), None, workflow::version => handle, DOC;
     Delete "/v1/workflows/{name}" "workflow.delete", Tenant(SubmitTasks), Empty, workflow::delete => handle, DOC;
     Get "/v1/workflow-runs" "workflow_run.list", Tenant(ReadTasks), None, workflow_run::list => handle, DOC;
     Post "/v1/workflow-runs" "workflow_run.start", Tenant(SubmitTasks), Workflow, workflow_run::start => handle, DOC;

@@ -189,15 +189,20 @@ impl Mounted {
     fn no_such_route(&self) -> Route {
         let mounted = self.clone();
         to(move |request: HttpRequest, payload: Payload| {
-            let (measure, state) = (&mounted.unmatched, &mounted.state);
-            if web::wants_page(&request) {
-                let answer = mounted.dashboard.no_such_page(&request);
-                measure.answered(answer.status(), Duration::ZERO);
-                return std::future::ready(Unread::of(&request, payload).held_by(answer));
-            }
-            let problem =
-                Problem::new(Code::RouteNotFound, "There is no such route; see /openapi.json.");
-            std::future::ready(refuse(problem, measure, state, (&request, payload)))
+            let mounted = mounted.clone();
+            at_home(mounted.home.clone(), async move {
+                let (measure, state) = (&mounted.unmatched, &mounted.state);
+                if web::wants_page(&request) {
+                    let unread = Unread::of(&request, payload);
+                    let dashboard = Arc::clone(&mounted.dashboard);
+                    let answer = dashboard.no_such_page(request).await;
+                    measure.answered(answer.status(), Duration::ZERO);
+                    return unread.held_by(answer);
+                }
+                let problem =
+                    Problem::new(Code::RouteNotFound, "There is no such route; see /openapi.json.");
+                refuse(problem, measure, state, (&request, payload))
+            })
         })
     }
 }

@@ -53,6 +53,7 @@ pub fn task_without_run(record: TaskRecord) -> Task {
         due_at: record.due_at,
         version: record.version,
         reservation: record.reservation.map(reservation),
+        cost: None,
         warnings: Vec::new(),
     }
 }

@@ -14,4 +14,4 @@ pub use graph::graph;
 pub use input::with_input;
 pub use offline::check_offline;
 pub use progress::progress;
-pub use view::{run, workflow};
+pub use view::{run, version, workflow};

@@ -1,9 +1,9 @@
 //! Workflows and runs as they are shown.
 
 use crate::problem::{Code, Problem};
-use api_types::{RawJson, TaskWarning, Workflow, WorkflowRun};
-use store::workflow::WorkflowRecord;
+use api_types::{RawJson, TaskWarning, Workflow, WorkflowRun, WorkflowVersion};
 use store::workflow::run::RunRecord;
+use store::workflow::{VersionRecord, WorkflowRecord};
 
 /// A workflow.
 ///
@@ -19,6 +19,23 @@ pub fn workflow(record: WorkflowRecord, warnings: Vec<TaskWarning>) -> Result<Wo
         updated_at: record.updated_at,
         updated_by: record.updated_by.into(),
         warnings,
+    })
+}
+
+/// A version of a workflow; one of a list has no definition.
+///
+/// # Errors
+/// `internal` where it was stored by no release of Berth.
+pub fn version(name: &str, record: VersionRecord) -> Result<WorkflowVersion, Problem> {
+    let definition = record.definition.as_deref();
+    let definition = definition.map(|text| RawJson::parse(text).ok_or_else(internal));
+    Ok(WorkflowVersion {
+        name: name.to_owned(),
+        version: record.version,
+        nodes: record.nodes.unsigned_abs(),
+        definition: definition.transpose()?,
+        stored_at: record.stored_at,
+        stored_by: record.stored_by.into(),
     })
 }
 

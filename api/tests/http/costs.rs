@@ -1,6 +1,7 @@
 //! Price books, the plans that name them, and what a tenant's use costs.
 
 use crate::client::{Answer, request};
+use crate::dashboard::browser::Browser;
 use crate::matrix::{PLAN, PRICE_BOOK};
 use crate::server::Server;
 use serde_json::{Value, json};
@@ -232,4 +233,52 @@ async fn operators_see_who_costs_most_leaves_least_and_is_unpriced() {
     }
     let outside = read("&from=2026-06-01").await;
     assert_eq!(outside.status, 400, "{outside:?}");
+}
+
+#[tokio::test]
+async fn a_task_says_what_its_ended_attempts_cost_or_that_no_prices_held() {
+    let (server, operator) = server().await;
+    let task = server.noop().await;
+    let cost = async |query: &str| server.get(&format!("/v1/tasks/{task}{query}")).await;
+    assert_eq!(cost("?include=cost").await.json()["cost"], json!([]), "nothing has ended");
+    assert_eq!(cost("").await.json().get("cost"), None);
+    let wrong = cost("?include=price").await;
+    assert_eq!((wrong.status, wrong.code().as_str()), (400, "invalid_parameter"));
+    let ended = async |number: u32, charged: bool| {
+        let sql = format!(
+            "insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                session_id, placed_at, ended_at, usage_ms, tolerance_ms, flexible)
+            values ('{}', '{}', {number}, '{}', {charged}, 'default', 'basic', 250, 512, 1024, 50, 1, gen_random_uuid(),
+                now() - interval '1 h', now(), {}, 0, false)",
+            server.tenant.uuid(),
+            task.trim_start_matches("task_"),
+            if charged { "failed" } else { "lost" },
+            if charged { 3_600_000 } else { 0 },
+        );
+        server.db.sql(&sql).await.unwrap();
+    };
+    ended(1, true).await;
+    let unpriced = json!([{"currency": null, "unpriced": true, "attempts": 1, "cost": 0}]);
+    assert_eq!(cost("?include=cost").await.json()["cost"], unpriced);
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    let page = browser.page(&format!("/tasks/{task}")).await;
+    assert!(page.contains("unpriced: no prices held, and nothing is billed"), "{page}");
+
+    // A quarter of a core for an hour is 10 000, and the task 5; the tenant has always had these prices.
+    let book: Value = serde_json::from_str(PRICE_BOOK).unwrap();
+    assert_eq!(put(&server, &operator, "/v1/admin/price-books/eur", &book).await.status, 201);
+    assert_eq!(bill_by(&server, &operator, json!({"price_book": "eur"})).await.status, 200);
+    let always = format!(
+        "delete from plan_billing where plan = 'default'; delete from tenant_plan;
+        insert into plan_billing (plan, since, billing) values ('default', '2000-01-01', '{{\"price_book\": \"eur\"}}');
+        insert into tenant_plan (tenant_id, since, plan) values ('{}', '2000-01-01', 'default')",
+        server.tenant.uuid()
+    );
+    server.db.sql(&always).await.unwrap();
+    ended(2, false).await;
+    ended(3, true).await;
+    let priced = json!([{"currency": "EUR", "unpriced": false, "attempts": 3, "cost": 20_005}]);
+    assert_eq!(cost("?include=cost").await.json()["cost"], priced);
+    let page = browser.page(&format!("/tasks/{task}")).await;
+    assert!(page.contains("<dt>Cost so far</dt><dd>0.020005 EUR</dd>"), "{page}");
 }

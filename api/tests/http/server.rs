@@ -183,7 +183,7 @@ impl Server {
         let path = if path.starts_with("/v1/schedules/{name}") {
             path.replace("{name}", &self.schedule().await)
         } else if path.starts_with("/v1/workflows/{name}") {
-            path.replace("{name}", &self.workflow().await)
+            path.replace("{name}", &self.workflow().await).replace("{version}", "1")
         } else {
             path.replace("{name}", "free")
         };
@@ -310,23 +310,31 @@ impl Server {
     /// The id of a task that has ended in this state, with what it returned.
     pub async fn ended(&self, state: &str, result: Option<&str>) -> String {
         let id = self.noop().await;
+        self.end(&id, state, None).await;
         let hex = id.trim_start_matches("task_");
-        let columns = "tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at, start_deadline, cap_ms, \
-                       failures, max_attempts, expire_if_late, at_most_once";
-        let mut sql = format!(
-            "with gone as (delete from task where id = '{hex}' returning *)
-            insert into task_history ({columns}, state, attempt, first_started_at, finished_at)
-            select {columns}, '{state}', 1, now(), now() from gone;"
-        );
         if let Some(json) = result {
-            sql.push_str(&format!(
+            let sql = format!(
                 "insert into task_result (tenant_id, task_id, attempt, value, bytes, finished_at)
                 select tenant_id, id, 1, $json${json}$json$, octet_length($json${json}$json$), finished_at
                 from task_history where id = '{hex}'"
-            ));
+            );
+            self.db.sql(&sql).await.unwrap();
         }
-        self.db.sql(&sql).await.unwrap();
         id
+    }
+
+    /// Ends a task in this state.
+    pub async fn end(&self, id: &str, state: &str, exit_code: Option<i32>) {
+        let hex = id.trim_start_matches("task_");
+        let columns = "tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at, start_deadline, cap_ms, \
+                       failures, max_attempts, expire_if_late, at_most_once";
+        let code = exit_code.map_or_else(|| "null::integer".to_owned(), |code| code.to_string());
+        let sql = format!(
+            "with gone as (delete from task where id = '{hex}' returning *)
+            insert into task_history ({columns}, state, attempt, first_started_at, finished_at, exit_code)
+            select {columns}, '{state}', 1, now(), now(), {code} from gone"
+        );
+        self.db.sql(&sql).await.unwrap();
     }
 
     /// The name of a fresh schedule of the tenant, that is due in years only.

@@ -2,14 +2,14 @@
 
 use crate::client::{Answer, request};
 use crate::server::Server;
-use chrono::{DurationRound, TimeDelta, Utc};
+use chrono::{DurationRound, TimeDelta};
 use serde_json::{Value, json};
 
 const SHOWN: [(&str, &str); 1] = [("BERTH_API__PUBLIC_STATUS", "true")];
 
 /// What a canary saw in this hour.
 pub fn report(submits: u32, accepted: u32) -> Value {
-    let hour = Utc::now().duration_trunc(TimeDelta::hours(1)).unwrap();
+    let hour = runtime::clock::wall().duration_trunc(TimeDelta::hours(1)).unwrap();
     let mut lateness = [0; 15];
     lateness[3] = accepted;
     json!({"start": "0190a6f3-c1d2-7a3e-8b1f-0c2d4e5f6071", "hour": hour, "submits": submits, "accepted": accepted,

@@ -103,6 +103,10 @@ pub enum WorkflowCommand {
     Get(workflow::GetArguments),
     /// List workflows by name.
     List(workflow::ListArguments),
+    /// List the versions of a workflow, newest first.
+    Versions(workflow::VersionsArguments),
+    /// Show what differs between two versions of a workflow.
+    Diff(workflow::DiffArguments),
     /// Delete a workflow. Its runs continue.
     Delete(workflow::DeleteArguments),
     /// Check a definition without a server.

@@ -7,7 +7,7 @@ use super::script;
 use super::sentences::{because, starts};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
-use client::{ApiResponse, ClientError, Extensible, Task, TaskReservation};
+use client::{ApiResponse, ClientError, Extensible, Task, TaskCost, TaskReservation};
 use domain::batch::Priority;
 use domain::dependency::Join;
 use domain::explain::Reason;
@@ -39,10 +39,10 @@ pub struct GetArguments {
 
 /// Shows one task.
 pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<(), Failure> {
-    let task = match arguments.wait {
-        true => wait(connection, arguments.id).await,
-        false => connection.client.get(arguments.id).await,
-    };
+    if arguments.wait {
+        wait(connection, arguments.id).await.map_err(|error| failure(&error))?;
+    }
+    let task = connection.client.get_with_cost(arguments.id).await;
     let task = task.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(task.json())?,
@@ -124,6 +124,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.some("finished", task.finished_at.map(at));
     details.row("cap", format_duration(task.execution_cap));
     details.some("reserves", task.reservation.as_ref().map(reserves));
+    details.some("cost", task.cost.as_deref().and_then(costs));
     details.to_string()
 }
 
@@ -139,6 +140,21 @@ fn reserves(reservation: &TaskReservation) -> String {
         caps => caps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     };
     format!("{}{code} of {caps} ({} spent{by})", units(*amount), units(*spent))
+}
+
+/// What its ended attempts cost; `None`: none has ended.
+fn costs(costs: &[TaskCost]) -> Option<String> {
+    let cost = |cost: &TaskCost| match cost.currency {
+        Some(code) => format!("{} {code}", cost.cost.in_units(code.digits())),
+        None if costs.len() == 1 => "unpriced: no prices held, and nothing is billed".to_owned(),
+        None => format!("{} unpriced", plural(cost.attempts)),
+    };
+    let all: Vec<_> = costs.iter().map(cost).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+fn plural(attempts: u32) -> String {
+    format!("{attempts} attempt{}", if attempts == 1 { "" } else { "s" })
 }
 
 /// How many of its parents must end as asked.
@@ -225,6 +241,20 @@ mod tests {
         let of_none =
             json!({"amount": 0, "spent": 0, "currency": null, "price_book": null, "caps": []});
         assert_eq!(reserves(of_none), "0.00 of no spend cap (0.00 spent)");
+    }
+
+    #[test]
+    fn what_a_task_costs_is_shown_exactly_or_said_to_be_unpriced() {
+        let costs = |json| costs(&serde_json::from_value::<Vec<TaskCost>>(json).unwrap());
+        let of = |currency: Option<&str>, attempts, cost: i64| json!({"currency": currency, "unpriced": currency.is_none(), "attempts": attempts, "cost": cost});
+        let said = |text: &str| Some(text.to_owned());
+        assert_eq!(costs(json!([of(Some("EUR"), 2, 1_234_567)])), said("1.234567 EUR"));
+        assert_eq!(costs(json!([of(Some("EUR"), 1, 20_000)])), said("0.02 EUR"));
+        let none = costs(json!([of(None, 1, 0)]));
+        assert_eq!(none, said("unpriced: no prices held, and nothing is billed"));
+        let both = costs(json!([of(None, 1, 0), of(Some("EUR"), 1, 500_000)]));
+        assert_eq!(both, said("1 attempt unpriced, 0.50 EUR"));
+        assert_eq!(costs(json!([])), None);
     }
 
     #[test]

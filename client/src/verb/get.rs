@@ -12,4 +12,13 @@ impl Client {
     pub async fn get(&self, id: TaskId) -> Result<ApiResponse<Task>, ClientError> {
         self.send(Call::get(format!("v1/tasks/{id}"))).await
     }
+
+    /// Reads a task with what its ended attempts cost.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn get_with_cost(&self, id: TaskId) -> Result<ApiResponse<Task>, ClientError> {
+        let call = Call::get(format!("v1/tasks/{id}"));
+        self.send(call.query([("include", Some("cost".to_owned()))])).await
+    }
 }

@@ -3,6 +3,7 @@
 use crate::send::Call;
 use crate::{
     ApiResponse, Client, ClientError, DeletedWorkflow, Page, PageRequest, RawJson, Workflow,
+    WorkflowVersion,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -39,6 +40,31 @@ impl Client {
         page: &PageRequest,
     ) -> Result<ApiResponse<Page<Workflow>>, ClientError> {
         self.send(Call::get("v1/workflows").query(page.parameters())).await
+    }
+
+    /// One page of the versions of a workflow, newest first, without their definitions.
+    ///
+    /// # Errors
+    /// 404 for an unknown workflow; a cursor that the server refuses; no response.
+    pub async fn workflow_versions(
+        &self,
+        name: &str,
+        page: &PageRequest,
+    ) -> Result<ApiResponse<Page<WorkflowVersion>>, ClientError> {
+        let path = format!("{}/versions", path(name));
+        self.send(Call::get(path).query(page.parameters())).await
+    }
+
+    /// Shows a version of a workflow with its definition.
+    ///
+    /// # Errors
+    /// 404 for an unknown workflow, and a version that is not kept; no response.
+    pub async fn workflow_version(
+        &self,
+        name: &str,
+        version: i64,
+    ) -> Result<ApiResponse<WorkflowVersion>, ClientError> {
+        self.send(Call::get(format!("{}/versions/{version}", path(name)))).await
     }
 
     /// Deletes a workflow: with `if_version` only in that version. Its runs continue.

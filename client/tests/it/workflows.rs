@@ -105,6 +105,8 @@ async fn runs_are_listed_shown_cancelled_and_run_again() {
         states: vec![RunState::Failed, RunState::Expired],
         workflow: Some("load".to_owned()),
         schedule: Some("nightly".parse().unwrap()),
+        created_from: Some("2030-01-01T00:00:00Z".parse().unwrap()),
+        created_before: None,
     };
     let page = client.workflow_runs(&filter, &PageRequest::default()).await.unwrap();
     assert_eq!(page.data[0].id, id());
@@ -122,7 +124,10 @@ async fn runs_are_listed_shown_cancelled_and_run_again() {
     assert_eq!(
         sent,
         [
-            ("GET /v1/workflow-runs?state=failed%2Cexpired&workflow=load&schedule=nightly", ""),
+            (
+                "GET /v1/workflow-runs?state=failed%2Cexpired&workflow=load&schedule=nightly&created_from=2030-01-01T00%3A00%3A00Z",
+                "",
+            ),
             (format!("GET {path}").as_str(), ""),
             (format!("GET {path}/graph").as_str(), ""),
             (format!("POST {path}/cancel").as_str(), ""),

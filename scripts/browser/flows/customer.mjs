@@ -104,7 +104,7 @@ async function tasks(ann, data) {
     await page.getByLabel('Script, run by bash').fill("echo 'it''s \"quoted\"' $HOME");
     await page.getByLabel('Name', { exact: true }).fill('as-command');
     await page.getByLabel('Labels').fill('team=ml');
-    await ann.press('Show as curl and command');
+    await ann.press('Show as a command and as code');
     for (const [shell, text] of Object.entries({ berth: /^berth submit/, curl: /^curl/ })) {
       const command = await page.locator('#same pre').filter({ hasText: text }).textContent();
       const env = { ...process.env, BERTH_SERVER: data.api.base, BERTH_API_KEY: data.key };

@@ -17,6 +17,22 @@ export async function scriptless(stage) {
     await leo.heading('Overview');
     wanted(await page.locator('html.js').count() === 0, 'a script ran');
   });
+  await leo.check('opens the menu of a narrow screen by the keyboard, and goes on from there', async () => {
+    const wide = page.viewportSize();
+    await page.setViewportSize({ width: 320, height: 700 });
+    const { height } = await page.locator('header.top').boundingBox();
+    wanted(height < 80, `the header is ${height} px high`);
+    wanted(!await page.getByRole('link', { name: 'Schedules', exact: true }).isVisible(), 'the menu is open');
+    await page.getByRole('button', { name: 'Menu', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await leo.nav('Schedules');
+    await leo.heading('Schedules');
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
+    wanted(await page.getByRole('button', { name: 'Sign out', exact: true }).isVisible(), 'nobody can sign out');
+    await page.keyboard.press('Escape');
+    wanted(!await page.getByRole('button', { name: 'Sign out', exact: true }).isVisible(), 'the menu stays');
+    await page.setViewportSize(wide);
+  });
   await leo.check('submits a task, and sees it end and its output', async () => {
     await submit(leo, 'plain', 'echo without script');
     await ends('succeeded');

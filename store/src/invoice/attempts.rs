@@ -5,15 +5,14 @@
 
 use super::record::InvoiceRecord;
 use crate::connect::ApiDb;
-use crate::price_history::{KnownPrices, Placed, reserved_cost};
+use crate::price_history::{KnownPrices, Placed, reserved_cost, used};
 use crate::scoped::Scoped;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use chrono::{Days, NaiveDate, NaiveTime};
 use domain::id::{TaskId, TenantId};
 use domain::invoice::{InvoiceLine, LineKind};
-use domain::price::{Micros, Use};
-use domain::resources::Resources;
+use domain::price::Micros;
 use domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -129,19 +128,12 @@ fn priced(
     invoice: &InvoiceRecord,
     (kind, row): (LineKind, AttemptRow),
 ) -> Option<LineAttempt> {
-    let used = Use {
-        resources: Resources {
-            cpu_millis: row.cpu_millis.unsigned_abs(),
-            memory_mib: row.memory_mib.unsigned_abs(),
-            disk_mib: row.disk_mib.unsigned_abs(),
-            iops: row.iops.unsigned_abs(),
-            ports: row.ports.unsigned_abs(),
-        },
-        tier: row.tier.and_then(|tier| tier.parse().ok()),
-        ms: row.usage_ms.unsigned_abs(),
-        tolerance_s: Some(row.tolerance_ms.unsigned_abs() / 1000),
-        flexible: row.flexible,
-    };
+    let used = used(
+        [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports],
+        row.tier,
+        (row.usage_ms, row.tolerance_ms),
+        row.flexible,
+    );
     let attempt = row.attempt.unsigned_abs();
     let placed = Placed {
         tenant,
@@ -183,8 +175,7 @@ async fn of_day(
                 where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on a.attempt = 1 or a.tolerance_ms is null
             left join lateral (select w.fire_task from workflow_run w
                 where w.tenant_id = a.tenant_id and w.id = s.run_id limit 1) r on s.run_id is not null
-            cross join lateral (select coalesce(s.schedule_id is not null and s.rerun_of is null
-                and (s.run_id is null or r.fire_task = a.task_id), false) as is_fired) f
+            cross join lateral (select berth_bears_fire(a.task_id, s.schedule_id, s.rerun_of, s.run_id, r.fire_task) as is_fired) f
             where a.tenant_id = $1 and a.ended_at >= $2 and a.ended_at < $3 and (a.task_id, a.attempt) > ($4, $5)
                 and case $6::text when 'tasks' then a.attempt = 1 when 'fires' then a.attempt = 1 and f.is_fired
                     else a.charged and a.tier::text is not distinct from $7 end

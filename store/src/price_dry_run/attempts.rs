@@ -2,12 +2,11 @@
 
 use super::asked::Asked;
 use crate::StoreError;
-use crate::price_history::{Placed, reserved_cost};
+use crate::price_history::{self, Placed, reserved_cost};
 use crate::statement::patient;
 use chrono::TimeDelta;
 use domain::id::TenantId;
-use domain::price::{ComparedAttempt, CostBefore, PriceComparison, Use};
-use domain::resources::Resources;
+use domain::price::{ComparedAttempt, CostBefore, PriceComparison};
 use domain::time::Timestamp;
 use futures::TryStreamExt;
 use sqlx::PgConnection;
@@ -71,7 +70,7 @@ async fn of_day(
                 a.placed_at as "placed_at!", a.usage_ms as "usage_ms!",
                 coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
                 a.cost, a.task_cost, a.fire_cost, a.price_book,
-                coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or r.fire_task = a.task_id), false) as "is_fired!"
+                berth_bears_fire(a.task_id, s.schedule_id, s.rerun_of, s.run_id, r.fire_task) as "is_fired!"
             from attempt a
             left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.rerun_of from task_spec f
                 where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on a.attempt = 1 or a.tolerance_ms is null
@@ -98,20 +97,12 @@ async fn of_day(
 }
 
 fn add(of: &Asked<'_>, used: &mut UsedByTenant, row: AttemptRow) {
-    let resources = Resources {
-        cpu_millis: row.cpu_millis.unsigned_abs(),
-        memory_mib: row.memory_mib.unsigned_abs(),
-        disk_mib: row.disk_mib.unsigned_abs(),
-        iops: row.iops.unsigned_abs(),
-        ports: row.ports.unsigned_abs(),
-    };
-    let what = Use {
-        resources,
-        tier: row.tier.and_then(|tier| tier.parse().ok()),
-        ms: row.usage_ms.unsigned_abs(),
-        tolerance_s: Some(row.tolerance_ms.unsigned_abs() / 1000),
-        flexible: row.flexible,
-    };
+    let what = price_history::used(
+        [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports],
+        row.tier,
+        (row.usage_ms, row.tolerance_ms),
+        row.flexible,
+    );
     let AttemptRow { charged, is_fired, .. } = row;
     let number = row.attempt.unsigned_abs();
     let placed = Placed {

@@ -2,12 +2,11 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::price_history::{KnownPrices, reserved_cost};
+use crate::price_history::{KnownPrices, reserved_cost, used};
 use crate::statement::{named, patient};
 use crate::task::spec::labels;
 use domain::id::{ScheduleId, TenantId};
-use domain::price::{EndedAttempt, Rollup, StoredDay, Use};
-use domain::resources::Resources;
+use domain::price::{EndedAttempt, Rollup, StoredDay};
 use domain::time::Timestamp;
 use futures::TryStreamExt;
 use sqlx::PgConnection;
@@ -86,7 +85,7 @@ pub(super) async fn rollup(
                 coalesce(a.tolerance_ms, s.delay_tolerance_ms, 0) as "tolerance_ms!", coalesce(a.flexible, false) as "flexible!",
                 s.schedule_id as "schedule_id?", r.workflow as "workflow?", s.labels as "labels?",
                 a.cost, a.task_cost, a.fire_cost, a.price_book,
-                coalesce(s.schedule_id is not null and s.rerun_of is null and (s.run_id is null or r.fire_task = a.task_id), false) as "is_fired!"
+                berth_bears_fire(a.task_id, s.schedule_id, s.rerun_of, s.run_id, r.fire_task) as "is_fired!"
             from attempt a
             left join lateral (select f.delay_tolerance_ms, f.schedule_id, f.run_id, f.rerun_of, f.labels::text as labels from task_spec f
                 where f.id = a.task_id and f.tenant_id = a.tenant_id limit 1) s on true
@@ -148,26 +147,19 @@ async fn stored(tx: &mut PgConnection, span: Span) -> Result<Vec<StoredDay>, Sto
 }
 
 fn attempt(row: Row) -> EndedAttempt {
-    let resources = Resources {
-        cpu_millis: row.cpu_millis.unsigned_abs(),
-        memory_mib: row.memory_mib.unsigned_abs(),
-        disk_mib: row.disk_mib.unsigned_abs(),
-        iops: row.iops.unsigned_abs(),
-        ports: row.ports.unsigned_abs(),
-    };
+    let used = used(
+        [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports],
+        row.tier,
+        (row.usage_ms, row.tolerance_ms),
+        row.flexible,
+    );
     EndedAttempt {
         tenant: TenantId(row.tenant_id),
         number: row.attempt.unsigned_abs(),
         charged: row.charged,
         placed_at: row.placed_at,
         ended_at: row.ended_at,
-        used: Use {
-            resources,
-            tier: row.tier.and_then(|tier| tier.parse().ok()),
-            ms: row.usage_ms.unsigned_abs(),
-            tolerance_s: Some(row.tolerance_ms.unsigned_abs() / 1000),
-            flexible: row.flexible,
-        },
+        used,
         schedule: row.schedule_id.map(|id| ScheduleId(id).to_string()),
         workflow: row.workflow,
         labels: labels(row.labels.as_deref()),

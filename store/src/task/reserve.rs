@@ -134,7 +134,7 @@ async fn read(
                 extract(epoch from t.start_deadline - t.run_at)::bigint as "tolerance_s!", t.flexible as "flexible!",
                 t.max_attempts as "max_attempts!", t.reservation::text, t.spent, s.labels as "labels?",
                 coalesce(s.schedule_name, r.schedule_name) as schedule,
-                coalesce(s.schedule_id is not null and s.rerun_of is null and (t.run_id is null or r.fire_task = t.id), false) as "is_fired!"
+                berth_bears_fire(t.id, s.schedule_id, s.rerun_of, t.run_id, r.fire_task) as "is_fired!"
             from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
             cross join lateral (select l.* from task l where l.tenant_id = i.tenant_id and l.id = i.id limit 1) t
             cross join lateral (select f.labels::text as labels, f.schedule_name, f.schedule_id, f.rerun_of from task_spec f

@@ -12,6 +12,8 @@ use serde_json::json;
 pub struct Accepted {
     /// The tenant.
     pub tenant: TenantId,
+    /// Its name, with which the user signs in.
+    pub tenant_name: Option<String>,
     /// The user.
     pub user: UserId,
     /// The user's address.
@@ -43,11 +45,11 @@ pub async fn accept(
 ) -> Result<Option<Accepted>, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
-        "update app_user set state = 'active', password_hash = $2, invite_hash = null, invite_expires_at = null,
+        r#"update app_user u set state = 'active', password_hash = $2, invite_hash = null, invite_expires_at = null,
                 token_version = token_version + 1
-            where invite_hash = $1 and invite_expires_at > now() and state = 'invited'
-                and exists (select from tenant t where t.id = tenant_id and t.state <> 'deleted')
-            returning tenant_id, id, email, role",
+            from tenant t
+            where u.invite_hash = $1 and u.invite_expires_at > now() and u.state = 'invited' and t.id = u.tenant_id and t.state <> 'deleted'
+            returning u.tenant_id, t.name as "tenant_name?", u.id, u.email, u.role"#,
         &hash[..],
         password_hash
     );
@@ -59,5 +61,5 @@ pub async fn accept(
     let act =
         Act::new(AuditAction::SessionAccept, user).from(details("invited")).to(details("active"));
     audit::record_and_commit(tx, tenant, by.as_actor(Actor::User(user, None)), act).await?;
-    Ok(Some(Accepted { tenant, user, email: row.email }))
+    Ok(Some(Accepted { tenant, tenant_name: row.tenant_name, user, email: row.email }))
 }

@@ -12,7 +12,8 @@ mod signal;
 
 pub use approval::{ApprovalAnswer, Decision, decide};
 pub use definition::{
-    DeleteAnswer, PutAnswer, PutWorkflow, WorkflowRecord, delete, get, list, put,
+    DeleteAnswer, PutAnswer, PutWorkflow, VersionRecord, WorkflowRecord, delete, get, list, put,
+    version, versions,
 };
 pub(crate) use definition::{keep, read_plan};
 pub use held::{HeldByTenant, held};

@@ -1,7 +1,7 @@
 //! What canaries report, and what the public status makes of it.
 
 use crate::support::World;
-use chrono::{DurationRound, TimeDelta, Utc};
+use chrono::{DurationRound, TimeDelta};
 use domain::canary::{Health, Seen};
 use domain::time::Timestamp;
 use store::canary::{self, Report, Status};
@@ -22,7 +22,7 @@ fn seen(submits: u32, faults: u32, late_ms: u32) -> Seen {
 }
 
 fn this_hour() -> Timestamp {
-    Utc::now().duration_trunc(TimeDelta::hours(1)).unwrap()
+    runtime::clock::wall().duration_trunc(TimeDelta::hours(1)).unwrap()
 }
 
 fn of(canary: &str, hour: Timestamp, seen: Seen) -> Report {

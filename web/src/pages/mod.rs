@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod asset;
 pub(crate) mod costs;
+pub(crate) mod invitation;
 pub(crate) mod invoice;
 pub(crate) mod operators;
 pub(crate) mod overview;

@@ -98,8 +98,6 @@ fn next(visit: &Visit, retry: bool) -> Vec<(String, &'static str)> {
     let again = (retry && visit.http.method() == "GET").then(|| (here.to_owned(), "Try again"));
     let home = match visit.who {
         Some(_) => ("/".to_owned(), "Go to the overview"),
-        // A page that is not there knows the cookie, and did not ask whom it belongs to.
-        None if visit.session.credential().is_some() => ("/".to_owned(), "Go to the overview"),
         None => ("/sign-in".to_owned(), "Sign in"),
     };
     again.into_iter().chain([home]).collect()

@@ -38,8 +38,11 @@ fn form(visit: &Visit, status: StatusCode, wrong: Option<&str>) -> Result<HttpRe
     let asked = visit.form.get("next").or_else(|| visit.query.get("next"));
     let (tenant, email) = (visit.form.text("tenant"), visit.form.text("email"));
     let next = own_path(asked);
-    let mut answer = page_with(status, &SignInPage { frame, wrong, next, tenant, email })?;
-    // The form's token is good with its cookie only.
+    form_cookie(visit, page_with(status, &SignInPage { frame, wrong, next, tenant, email })?)
+}
+
+/// A form for somebody who is not signed in: its token is good with its cookie only.
+pub(super) fn form_cookie(visit: &Visit, mut answer: HttpResponse) -> Result<HttpResponse, Fault> {
     let (sealer, now) = (&visit.dashboard.sealer, wall());
     if let Some(cookie) = visit.session.cookie(sealer, visit.is_secure(), now) {
         answer.headers_mut().append(SET_COOKIE, HeaderValue::from_str(&cookie)?);
@@ -66,7 +69,14 @@ pub(crate) async fn follow(visit: Visit) -> Result<HttpResponse, Fault> {
 pub(crate) async fn enter(visit: Visit) -> Result<HttpResponse, Fault> {
     let signed_in = match visit.form.get("key") {
         Some(key) => with_key(&visit, key.trim().to_owned()).await,
-        None => with_password(&visit).await,
+        None => {
+            let body = request::SignIn {
+                tenant: visit.form.text("tenant").to_owned(),
+                email: visit.form.text("email").to_owned(),
+                password: Secret::from(visit.form.get("password").unwrap_or_default()),
+            };
+            with_password(&visit, body).await
+        }
     };
     entered(&visit, signed_in)
 }
@@ -91,12 +101,8 @@ fn entered(visit: &Visit, signed_in: Result<Session, Fault>) -> Result<HttpRespo
     }
 }
 
-async fn with_password(visit: &Visit) -> Result<Session, Fault> {
-    let body = request::SignIn {
-        tenant: visit.form.text("tenant").to_owned(),
-        email: visit.form.text("email").to_owned(),
-        password: Secret::from(visit.form.get("password").unwrap_or_default()),
-    };
+/// A session of a user with a password.
+pub(super) async fn with_password(visit: &Visit, body: request::SignIn) -> Result<Session, Fault> {
     let tokens = visit.sign_in(&body).await?;
     of_tenant(visit, Holder::of_user(&tokens, wall())).await
 }

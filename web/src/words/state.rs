@@ -45,7 +45,13 @@ pub(crate) fn mark_of(word: &str) -> Mark {
         "running" | "cancelling" | "placed" => "busy",
         "failed" | "aborted" | "killed" | "expired" | "missed" | "suspended" | "lost"
         | "killed_cap" | "killed_resources" | "revoked" => "bad",
-        "retrying" | "paused" | "draining" | "draft" | "partly_failed" => "warn",
+        "retrying"
+        | "paused"
+        | "draining"
+        | "draft"
+        | "partly_failed"
+        | "waiting_for_approval"
+        | "waiting_for_a_signal" => "warn",
         _ => "calm",
     };
     let kept = |c: &char| c.is_ascii_alphanumeric() || *c == '_' || *c == '-';

@@ -9,6 +9,7 @@ use crate::routes::users::view::check_password;
 use crate::task::Findings;
 use api_types::AcceptedUser;
 use api_types::request::InvitationAccept;
+use store::user::Accepted;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -34,6 +35,6 @@ pub async fn handle(call: SignInCall) -> Result<Answer<AcceptedUser>, Problem> {
     check_password(&mut findings, &password);
     findings.into_result()?;
     let accepted = sessions.accept(&token, password, call.peer, call.by()).await?;
-    let (tenant, user, email) = (accepted.tenant, accepted.user, accepted.email);
-    Ok(Answer::ok(AcceptedUser { tenant, user, email }))
+    let Accepted { tenant, tenant_name, user, email } = accepted;
+    Ok(Answer::ok(AcceptedUser { tenant, tenant_name, user, email }))
 }

@@ -6,11 +6,12 @@ use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{PageRequest, Rest, page_and};
 use crate::problem::{Code, Problem};
-use crate::request::wrong_parameter;
+use crate::request::{time_parameter, wrong_parameter};
 use crate::routes::schedules::schedule_of;
 use crate::workflow::run;
 use api_types::{Page, WorkflowRun};
 use domain::id::WorkflowRunId;
+use domain::time::Timestamp;
 use domain::workflow::RunState;
 use store::workflow::run::{RunFilter, RunRecord};
 
@@ -28,6 +29,16 @@ pub const DOC: Doc = Doc {
             name: "schedule",
             text: "Schedule that started the run, by name, or by id also for a deleted one",
             form: Form::Text,
+        },
+        Param {
+            name: "created_from",
+            text: "Started at or after this time (RFC 3339)",
+            form: Form::Time,
+        },
+        Param {
+            name: "created_before",
+            text: "Started before this time (RFC 3339)",
+            form: Form::Time,
         },
         PAGE[0],
         PAGE[1],
@@ -56,12 +67,15 @@ pub async fn handle(call: Call) -> Result<Answer<Page<WorkflowRun>>, Problem> {
     }
     let workflow = query.one("workflow")?;
     let schedule = query.one("schedule")?;
+    let created_from = time_parameter(&mut query, "created_from")?;
+    let created_before = time_parameter(&mut query, "created_before")?;
     query.finish()?;
     let schedule = match schedule {
         Some(text) => Some(schedule_of(&call, &text).await?),
         None => None,
     };
-    let mut filter = RunFilter { states, workflow, schedule, before: None };
+    let mut filter =
+        RunFilter { states, workflow, schedule, created_from, created_before, before: None };
     let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
     filter.before = page.after_id(sealer, tenant, context)?.map(WorkflowRunId);
     let (db, scope) = (&call.state.api, call.scope());
@@ -79,6 +93,9 @@ fn context(filter: &RunFilter) -> Context {
     states.sort_unstable();
     let workflow = filter.workflow.as_ref().map(|name| format!("={name}")).unwrap_or_default();
     let schedule = filter.schedule.map(|id| id.to_string()).unwrap_or_default();
-    let filters = [states.join(","), workflow, schedule];
+    let time =
+        |at: Option<Timestamp>| at.map(|at| at.timestamp_micros().to_string()).unwrap_or_default();
+    let (from, before) = (time(filter.created_from), time(filter.created_before));
+    let filters = [states.join(","), workflow, schedule, from, before];
     Context::new(List::WorkflowRuns, filters.iter().map(String::as_str))
 }

@@ -1,6 +1,6 @@
 //! The account: keys that are shown once, users, and their roles.
 
-use super::browser::{Browser, location, text};
+use super::browser::{Browser, OWN, location, text};
 use crate::client::{Answer, request};
 use crate::server::Server;
 use crate::users::{PASSWORD, server, user};
@@ -128,4 +128,38 @@ async fn a_user_signs_in_with_a_password_and_stays_signed_in_beyond_an_access_to
         assert!(monotonic() < deadline, "the user is still in");
     };
     assert!(location(&out).starts_with("/sign-in?"), "{}", location(&out));
+}
+
+#[tokio::test]
+async fn whoever_is_invited_chooses_a_password_and_is_signed_in() {
+    let server = server().await;
+    let mut owner = Browser::with_key(&server, &server.key).await;
+    let form = "/account/users/new";
+    let fields = [("email", "eve@example.com"), ("role", "viewer"), ("once", "i1")];
+    let invited = owner.post(form, form, &fields).await;
+    let token = shown(&invited, "token");
+    assert!(text(&invited).contains("/sign-in/invitation"), "{}", text(&invited));
+
+    let page = "/sign-in/invitation";
+    let mut eve = Browser::new(&server);
+    assert!(eve.page("/sign-in").await.contains(page));
+    let sends = [("token", token.as_str()), ("password", PASSWORD), ("again", PASSWORD)];
+    // Without the token of the form nothing is done.
+    assert_eq!(eve.post_with(page, &sends, &OWN).await.status, 403);
+    for (wrong, status, part) in [
+        ([("token", "berthinvite_x"), sends[1], sends[2]], 401, "is not good, was used"),
+        ([sends[0], ("password", "short"), ("again", "short")], 422, "12 to 256"),
+        ([sends[0], sends[1], ("again", "another one")], 422, "not the same"),
+    ] {
+        let answer = eve.post(page, page, &wrong).await;
+        assert_eq!(answer.status, status, "{}", text(&answer));
+        assert!(text(&answer).contains(part), "{}", text(&answer));
+        assert!(!text(&answer).contains(PASSWORD), "{}", text(&answer));
+    }
+    let accepted = eve.post(page, page, &sends).await;
+    assert_eq!((accepted.status, location(&accepted)), (303, "/"), "{}", text(&accepted));
+    let home = eve.page("/").await;
+    assert!(home.contains("eve@example.com") && home.contains("Sign out"), "{home}");
+    let late = Browser::new(&server).post(page, page, &sends).await;
+    assert_eq!(late.status, 401, "a token is good once");
 }

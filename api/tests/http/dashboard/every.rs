@@ -6,6 +6,8 @@ use crate::server::Server;
 use domain::access::{OperatorScope, Permission};
 use flate2::read::GzDecoder;
 use std::io::Read;
+use std::time::Duration;
+use testkit::poll::until;
 use web::{Needs, PAGES, Verb};
 
 #[tokio::test]
@@ -127,6 +129,23 @@ async fn what_is_not_there_is_a_page_to_a_browser_and_a_problem_to_a_program() {
     assert_eq!(answer.status, 404);
     assert!(answer.header("content-type").unwrap().starts_with("text/html"));
     assert!(answer.header("content-security-policy").is_some());
+    assert!(!text(&answer).contains("<nav"), "a stranger has nowhere to go but to sign in");
+    let mut owner = Browser::with_key(&server, &server.key).await;
+    let missing = owner.get("/nothing").await;
+    let shown = text(&missing);
+    assert_eq!(missing.status, 404);
+    assert!(
+        shown.contains("There is no such page") && shown.contains("href=\"/tasks\""),
+        "{shown}"
+    );
+    assert!(shown.contains("Sign out"), "{shown}");
+    let reader = server.new_key(server.tenant, &["read"]).await;
+    let mut gone = Browser::with_key(&server, &reader).await;
+    server.db.sql("update api_key set revoked_at = now() where scopes = '{read}'").await.unwrap();
+    let is_out = || async { server.get_as(&reader, "/v1/tasks").await.status == 401 };
+    until("the key is revoked", Duration::from_secs(10), is_out).await.unwrap();
+    let missing = gone.get("/nothing").await;
+    assert!(missing.status == 404 && !text(&missing).contains("<nav"), "{}", text(&missing));
     for (path, headers) in
         [("/nothing", &[][..]), ("/v1/nothing", &html[..]), ("/nothing", &[("Accept", "*/*")][..])]
     {

@@ -2,7 +2,8 @@
 
 mod access;
 mod account;
-mod browser;
+pub mod browser;
+mod code;
 mod costs;
 mod every;
 mod operators;

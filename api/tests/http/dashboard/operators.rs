@@ -1,8 +1,9 @@
 //! Operators' levers: each asks first, does what it says, and is not shown to those who may only read.
 
 use super::browser::{Browser, location, text};
+use crate::client::Answer;
 use crate::server::Server;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_pool_is_paused_with_a_reason_and_resumed() {
@@ -130,4 +131,97 @@ async fn a_pool_says_where_its_tasks_are_and_who_gets_how_much() {
     }
     assert!(!page.contains("<b>other"), "{page}");
     assert_eq!(browser.get("/operators/pools/nothing").await.status, 404);
+}
+
+/// The value of a field of a page.
+fn value(page: &str, name: &str) -> String {
+    let field = format!("name=\"{name}\" value=\"");
+    let at = page.find(&field).unwrap_or_else(|| panic!("{name}: {page}"));
+    page[at..].split('"').nth(3).unwrap().to_owned()
+}
+
+/// The form of the plan `default` as it was read, for sending it with changes.
+struct PlanForm {
+    browser: Browser,
+    fields: Vec<(&'static str, String)>,
+}
+
+const EDIT: &str = "/operators/plans/default/edit";
+
+impl PlanForm {
+    async fn read(server: &Server, key: &str) -> Self {
+        let mut browser = Browser::with_key(server, key).await;
+        let page = browser.page(EDIT).await;
+        let limits = domain::plan::LIMITS.iter().map(|limit| limit.name);
+        let names = limits.filter(|name| *name != "flexible").chain(["version"]);
+        let fields = names.map(|name| (name, value(&page, name))).collect();
+        Self { browser, fields }
+    }
+
+    async fn send(&mut self, path: &str, change: &[(&str, &str)]) -> Answer {
+        let is_kept = |name: &str| !change.iter().any(|(changed, _)| *changed == name);
+        let kept = self.fields.iter().filter(|(name, _)| is_kept(name));
+        let kept = kept.map(|(name, value)| (*name, value.as_str()));
+        let fields: Vec<(&str, &str)> = kept.chain(change.iter().copied()).collect();
+        self.browser.post(path, path, &fields).await
+    }
+}
+
+async fn plan(server: &Server, key: &str) -> Value {
+    server.get_as(key, "/v1/admin/plans/default").await.json()
+}
+
+#[tokio::test]
+async fn a_plan_is_edited_with_a_preview_and_never_over_another_version() {
+    let server = Server::start().await;
+    let key = server.new_operator("ops", &["read", "admin"]).await;
+    let mut form = PlanForm::read(&server, &key).await;
+    let before = plan(&server, &key).await;
+    let change = [("backlog", "77"), ("flexible", "yes"), ("preview", "yes")];
+    let preview = form.send(EDIT, &change).await;
+    let html = text(&preview);
+    assert!(preview.status == 200 && html.contains("<td><strong>77</strong></td>"), "{html}");
+    assert!(html.contains("<td>no</td><td><strong>yes</strong></td>"), "{html}");
+    assert_eq!(html.matches("<th scope=\"row\">").count(), 2, "{html}");
+    assert_eq!(plan(&server, &key).await, before, "a preview stores nothing");
+    for (wrong, part) in [
+        (("backlog", "many"), "must be from 1 to 100000000"),
+        (("weight", "0"), "must be more than 0"),
+        (("price_book", "none-such"), "There is no price book of this name"),
+    ] {
+        let refused = form.send(EDIT, &[wrong]).await;
+        let html = text(&refused);
+        assert_eq!(refused.status, 422, "{wrong:?}");
+        assert!(html.contains(part) && html.contains("aria-invalid"), "{html}");
+    }
+    let done = form.send(EDIT, &[("backlog", "77")]).await;
+    assert_eq!(location(&done), format!("{EDIT}?done=stored"), "{}", text(&done));
+    let after = plan(&server, &key).await;
+    assert_eq!((&after["backlog"], &after["weight"]), (&json!(77), &before["weight"]));
+    // The form is of the version before.
+    let late = form.send(EDIT, &[("backlog", "78")]).await;
+    let html = text(&late);
+    assert_eq!(late.status, 412, "{html}");
+    assert!(html.contains("somebody else stored another version"), "{html}");
+    assert!(html.contains("<td>77</td><td><strong>78</strong></td>"), "{html}");
+    assert_eq!(plan(&server, &key).await, after, "nothing was stored");
+}
+
+#[tokio::test]
+async fn a_new_plan_takes_no_name_that_is_taken_and_readers_make_none() {
+    let server = Server::start().await;
+    let key = server.new_operator("ops", &["read", "admin"]).await;
+    let mut form = PlanForm::read(&server, &key).await;
+    let list = form.browser.page("/operators/plans").await;
+    assert!(list.contains(&format!("href=\"{EDIT}\"")), "{list}");
+    let new = "/operators/plans/new";
+    let made = form.send(new, &[("name", "small")]).await;
+    assert_eq!(location(&made), "/operators/plans/small/edit?done=stored", "{}", text(&made));
+    let taken = form.send(new, &[("name", "small")]).await;
+    assert!(taken.status == 412 && text(&taken).contains("There is a plan of this name"));
+    let reader = server.new_operator("reads", &["read"]).await;
+    let mut reader = Browser::with_key(&server, &reader).await;
+    assert!(!reader.page("/operators/plans").await.contains("/operators/plans/"));
+    assert_eq!(reader.get(EDIT).await.status, 403);
+    assert_eq!(reader.post("/operators/plans", EDIT, &[]).await.status, 403);
 }

@@ -142,6 +142,22 @@ async fn a_task_is_submitted_once_and_what_is_wrong_is_told_at_its_field() {
 }
 
 #[tokio::test]
+async fn a_call_has_a_status_and_a_script_an_exit_code() {
+    let server = Server::start().await;
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    for (run, code, label) in [
+        (r#"{"http":{"url":"https://example.com/"}}"#, 204, "Status"),
+        (r#"{"command":{"argv":["true"]}}"#, 0, "Exit code"),
+    ] {
+        let made = server.post("/v1/tasks", format!(r#"{{"run":{run}}}"#)).await;
+        let id = made.json()["id"].as_str().unwrap().to_owned();
+        server.end(&id, "succeeded", Some(code)).await;
+        let page = browser.page(&format!("/tasks/{id}")).await;
+        assert!(page.contains(&format!("<dt>{label}</dt><dd>{code}</dd>")), "{page}");
+    }
+}
+
+#[tokio::test]
 async fn several_tasks_are_cancelled_after_a_question() {
     let server = Server::start().await;
     let tasks = [server.noop().await, server.noop().await];

@@ -97,6 +97,9 @@ async fn nodes_that_wait_are_decided_and_signalled_by_those_who_may() {
         "nodes/no/do/reject",
         "nodes/paid/do/signal",
         "waits for the signal order/17 &#60;b&#62;",
+        "<title>yes: waiting for approval",
+        "<title>paid: waiting for a signal",
+        "<span class=\"mark warn\">waiting for approval</span>",
         "Critical path",
     ] {
         assert!(page.contains(part), "{part}: {page}");
@@ -137,6 +140,30 @@ async fn nodes_that_wait_are_decided_and_signalled_by_those_who_may() {
 }
 
 #[tokio::test]
+async fn a_run_says_how_its_tasks_ended_and_a_waiting_one_is_not_offered_to_be_run_now() {
+    let server = Server::start().await;
+    let run = server.ended_run().await;
+    let path = format!("/workflows/runs/{run}");
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    assert!(browser.page(&path).await.contains("tasks ended, 2 failed"));
+    server.db.sql("update task_history set state = 'cancelled' where attempt = 1 and id = (select min(id::text)::uuid from task_history)")
+        .await
+        .unwrap();
+    let page = browser.page(&path).await;
+    assert!(page.contains("tasks ended, 1 failed, 1 cancelled"), "{page}");
+    server.db.sql("update task_history set state = 'cancelled'; update workflow_run set state = 'cancelled'").await.unwrap();
+    let page = browser.page(&path).await;
+    assert!(page.contains("tasks ended, 2 cancelled") && !page.contains("failed"), "{page}");
+
+    let waiting = server.waiting().await;
+    let page = browser.page(&format!("/tasks/{waiting}")).await;
+    assert!(page.contains("waiting for approval") && page.contains("/do/approve"), "{page}");
+    assert!(!page.contains("/do/run-now"), "the API refuses it: {page}");
+    let refused = server.post(&format!("/v1/tasks/{waiting}/run-now"), "").await;
+    assert_eq!(refused.code(), "task_waiting");
+}
+
+#[tokio::test]
 async fn a_run_that_ended_is_run_again_from_a_node_and_its_path_is_said() {
     let server = Server::start().await;
     let run = server.ended_run().await;
@@ -161,4 +188,104 @@ async fn a_run_that_ended_is_run_again_from_a_node_and_its_path_is_said() {
     assert!(to.starts_with("/workflows/runs/run_") && !to.contains(&run), "{}", text(&again));
     let page = browser.page(&to).await;
     assert!(page.contains("A new run was started.") && page.contains(&run), "{page}");
+}
+
+#[tokio::test]
+async fn versions_that_were_replaced_are_kept_listed_and_compared() {
+    let server = Server::start().await;
+    let put = async |text: &str| server.put_as(&server.key, "/v1/workflows/load", &[], text).await;
+    let second = WORKFLOW.replace("\"b\"", "\"<c>\"").replace("<c>", "c");
+    for text in [WORKFLOW, &second, &second, WORKFLOW] {
+        assert!(put(text).await.status < 300);
+    }
+    let all = server.get("/v1/workflows/load/versions?limit=2").await.json();
+    let numbers = |page: &Value| -> Vec<i64> {
+        let all = page["data"].as_array().unwrap().iter();
+        all.map(|one| one["version"].as_i64().unwrap()).collect()
+    };
+    assert_eq!(numbers(&all), [3, 2], "the same again is no version");
+    assert!(all["data"][0].get("definition").is_none() && all["data"][0]["stored_by"].is_string());
+    let next = all["next_cursor"].as_str().unwrap();
+    let rest =
+        server.get(&format!("/v1/workflows/load/versions?limit=2&cursor={next}")).await.json();
+    assert_eq!((numbers(&rest), &rest["next_cursor"]), (vec![1], &Value::Null));
+    let one =
+        async |number: &str| server.get(&format!("/v1/workflows/load/versions/{number}")).await;
+    let of = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(one("2").await.json()["definition"], of(&second));
+    assert_eq!(one("3").await.json()["definition"], of(WORKFLOW));
+    assert_eq!((one("4").await.status, one("0").await.code().as_str()), (404, "invalid_parameter"));
+    assert_eq!(server.get("/v1/workflows/none/versions").await.status, 404);
+
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    let path = "/workflows/definitions/load/versions";
+    assert!(
+        browser.page("/workflows/definitions/load").await.contains(&format!("href=\"{path}\""))
+    );
+    let page = browser.page(path).await;
+    assert_eq!(page.matches("<th scope=\"row\">").count(), 3, "{page}");
+    assert!(page.contains("?from=1&#38;to=2") && page.contains("stored now"), "{page}");
+    let page = browser.page(&format!("{path}?from=1&to=2")).await;
+    assert!(page.contains("From version 1 to version 2") && page.contains("added: "), "{page}");
+    assert!(browser.page(&format!("{path}?from=1&to=3")).await.contains("Nothing differs."));
+    assert!(browser.page(&format!("{path}?version=2")).await.contains("Definition, version 2"));
+    for wrong in ["from=1&to=9", "from=x&to=1", "version=0"] {
+        let answer = browser.get(&format!("{path}?{wrong}")).await;
+        assert_eq!(answer.status, 404, "{wrong}: {}", text(&answer));
+    }
+    let here = "/workflows/definitions/load";
+    let gone = browser.post(here, &format!("{here}/do/delete"), &[]).await;
+    assert_eq!(location(&gone), "/workflows?done=deleted");
+    assert_eq!(server.get("/v1/workflows/load/versions").await.status, 404);
+    assert_eq!(put(WORKFLOW).await.status, 201);
+    let again = server.get("/v1/workflows/load/versions").await.json();
+    assert_eq!(numbers(&again), [1], "one of the same name begins again");
+}
+
+#[tokio::test]
+async fn of_many_versions_the_latest_are_kept() {
+    let server = Server::start().await;
+    for number in 0..104 {
+        let text = WORKFLOW.replace("\"b\"", &format!("\"b{number}\""));
+        let stored = server.put_as(&server.key, "/v1/workflows/load", &[], &text).await;
+        assert!(stored.status < 300, "{stored:?}");
+    }
+    let all = server.get("/v1/workflows/load/versions?limit=200").await.json();
+    assert_eq!(all["data"].as_array().unwrap().len(), 101);
+    assert_eq!(server.get("/v1/workflows/load/versions/3").await.status, 404);
+    assert_eq!(server.get("/v1/workflows/load/versions/4").await.status, 200);
+}
+
+#[tokio::test]
+async fn runs_are_filtered_by_when_they_were_started() {
+    let server = Server::start().await;
+    let (old, new) = (server.run().await, server.run().await);
+    let hex = old.trim_start_matches("run_");
+    let sql = format!(
+        "update workflow_run set created_at = now() - interval '3 hours' where id = '{hex}'"
+    );
+    server.db.sql(&sql).await.unwrap();
+    let hour = chrono::TimeDelta::hours(1);
+    let then = (runtime::clock::wall() - hour).to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+    let listed = async |query: String| -> Vec<String> {
+        let page = server.get(&format!("/v1/workflow-runs?{query}")).await.json();
+        let all = page["data"].as_array().unwrap_or_else(|| panic!("{page}")).iter();
+        all.map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listed(format!("created_from={then}")).await, [new.as_str()]);
+    assert_eq!(listed(format!("created_before={then}")).await, [old.as_str()]);
+    assert_eq!(listed(format!("created_from={then}&created_before={then}")).await.len(), 0);
+    assert_eq!(server.get("/v1/workflow-runs?created_from=soon").await.code(), "invalid_parameter");
+    let page = server.get("/v1/workflow-runs?limit=1").await.json();
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let other = server.get(&format!("/v1/workflow-runs?created_from={then}&cursor={cursor}")).await;
+    assert_eq!(other.code(), "invalid_cursor", "a cursor belongs to its filters");
+
+    let mut browser = Browser::with_key(&server, &server.key).await;
+    let local = then.trim_end_matches('Z');
+    let page = browser.page(&format!("/workflows/runs?created_from={local}")).await;
+    assert!(page.contains(&new) && !page.contains(&old), "{page}");
+    assert!(page.contains(&format!("value=\"{local}\"")), "the form keeps it: {page}");
+    let page = browser.page("/workflows/runs?state=failed").await;
+    assert!(page.contains("<option value=\"failed\" selected>"), "{page}");
 }

@@ -1,8 +1,9 @@
-//! `berth workflow`: put, get, list, delete and check of definitions; run, runs, show, graph, cancel and rerun of their runs.
+//! `berth workflow`: put, get, list, versions, diff, delete and check of definitions; run, runs, show, graph, cancel and rerun of their runs.
 
 mod cancel;
 mod check;
 mod delete;
+mod diff;
 mod draw;
 mod file;
 mod get;
@@ -17,11 +18,13 @@ mod rerun;
 mod run;
 mod runs;
 mod show;
+mod versions;
 mod watch;
 
 pub use cancel::{CancelArguments, run as cancel};
 pub use check::{CheckArguments, run as check};
 pub use delete::{DeleteArguments, run as delete};
+pub use diff::{DiffArguments, run as diff};
 pub(super) use file::documents;
 pub(crate) use file::json as json_file;
 pub use get::{GetArguments, run as get};
@@ -36,3 +39,4 @@ pub(super) use run::new_run;
 pub use run::{RunArguments, run};
 pub use runs::{RunsArguments, run as runs};
 pub use show::{ShowArguments, run as show};
+pub use versions::{VersionsArguments, run as versions};

@@ -2,6 +2,7 @@
 //!
 //! Whoever stores such a schedule locks the row of the definition, as this does, before it reads the other's.
 
+use super::versions::forget;
 use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::named;
@@ -51,6 +52,7 @@ pub async fn delete(
     if !users.is_empty() {
         return Ok(DeleteAnswer::InUse(users));
     }
+    forget(&mut tx, scope, name).await?;
     let query = sqlx::query!(
         "delete from workflow where tenant_id = $1 and name = $2",
         scope.tenant().uuid(),

@@ -4,6 +4,7 @@ mod delete;
 mod list;
 mod put;
 mod record;
+mod versions;
 
 pub(crate) use delete::keep;
 pub use delete::{DeleteAnswer, delete};
@@ -11,3 +12,4 @@ pub use list::{get, list};
 pub use put::{PutAnswer, PutWorkflow, put};
 pub use record::WorkflowRecord;
 pub(crate) use record::read_plan;
+pub use versions::{VersionRecord, version, versions};

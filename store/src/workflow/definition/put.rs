@@ -4,6 +4,7 @@
 
 use super::list::get_in;
 use super::record::WorkflowRecord;
+use super::versions::keep_stored;
 use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
@@ -72,6 +73,9 @@ pub async fn put(
         }
         if found.is_none() && count(&mut tx, scope, workflow.most).await? >= workflow.most {
             return Ok(PutAnswer::QuotaReached);
+        }
+        if found.is_some() {
+            keep_stored(&mut tx, scope, &workflow.name).await?;
         }
         let stored = write(&mut tx, scope, workflow).await?;
         let act = Act::new(AuditAction::WorkflowPut, &workflow.name).to(stored.audit_value());

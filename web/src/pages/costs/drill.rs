@@ -1,6 +1,6 @@
 //! From a line of the costs to what it is made of: links to the tasks and runs, for those who may see them.
 //!
-//! The list of tasks filters by when a task was submitted, the costs are by when an attempt ended: the page says so.
+//! The lists filter by when a task was submitted or a run was started, the costs are by when an attempt ended: the page says so.
 
 use chrono::NaiveDate;
 use url::form_urlencoded::Serializer;
@@ -17,20 +17,15 @@ impl Drill<'_> {
     /// The tasks or runs of a group.
     pub(super) fn group(&self, group: &str) -> String {
         let mut query = Serializer::new(String::new());
+        let list = if self.by == "workflow" { "/workflows/runs" } else { "/tasks" };
         match self.by {
-            // Of a run's list there are no days.
-            "workflow" => {
-                return format!(
-                    "/workflows/runs?{}",
-                    query.append_pair("workflow", group).finish()
-                );
-            }
+            "workflow" => query.append_pair("workflow", group),
             "schedule" => query.append_pair("schedule", group),
             "label" => query.append_pair("label", &format!("{}={group}", self.label)),
             _ => query.append_pair("tier", group),
         };
         self.days(&mut query, self.from, self.to);
-        format!("/tasks?{}", query.finish())
+        format!("{list}?{}", query.finish())
     }
 
     /// The tasks of a day.
@@ -71,7 +66,7 @@ mod tests {
             drill("label", "team").group("a&b"),
             format!("/tasks?label=team%3Da%26b&{days}")
         );
-        assert_eq!(drill("workflow", "").group("w"), "/workflows/runs?workflow=w");
+        assert_eq!(drill("workflow", "").group("w"), format!("/workflows/runs?workflow=w&{days}"));
         assert_eq!(
             drill("label", "team").costs(day(3)),
             "/costs?from=2030-01-03&to=2030-01-03&by=label&label=team"

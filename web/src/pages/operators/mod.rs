@@ -2,6 +2,7 @@
 
 pub(crate) mod executors;
 pub(crate) mod lever;
+pub(crate) mod plan;
 pub(crate) mod plans;
 pub(crate) mod pool;
 pub(crate) mod pools;

@@ -7,6 +7,7 @@ use crate::listing::{Cell, Listing};
 use crate::visit::Visit;
 use actix_web::HttpResponse;
 use api_types::Page;
+use domain::access::OperatorScope;
 use serde_json::Value;
 
 /// Shows them.
@@ -23,11 +24,15 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
     let empty = ("No plans", "Make one with: berth admin plan set NAME");
     let mut list = Listing::new(Frame::new(&visit, Section::Operators, "Plans"), &columns, empty);
     list.tabs = tabs(&visit);
-    list.rows = plans.data.iter().map(row).collect();
+    let edits = visit.may_as_operator(OperatorScope::Admin);
+    if edits {
+        list.acts = vec![("/operators/plans/new".to_owned(), "New plan")];
+    }
+    list.rows = plans.data.iter().map(|plan| row(plan, edits)).collect();
     list.show()
 }
 
-fn row(plan: &Value) -> Vec<Cell> {
+fn row(plan: &Value, edits: bool) -> Vec<Cell> {
     // Limits stand in the plan itself or in an object of it.
     let of = |name: &str| match (&plan[name], &plan["limits"][name]) {
         (Value::Null, Value::Null) => Cell::Nothing,
@@ -44,5 +49,9 @@ fn row(plan: &Value) -> Vec<Cell> {
             Some(book) => Cell::Text(book.to_owned()),
             None => Cell::Nothing,
         };
-    vec![of("name"), per_second, of("backlog"), of("running_tasks"), of("weight"), prices]
+    let name = match of("name") {
+        Cell::Text(name) if edits => Cell::Link(super::plan::path(&name), name),
+        other => other,
+    };
+    vec![name, per_second, of("backlog"), of("running_tasks"), of("weight"), prices]
 }

@@ -4,11 +4,13 @@ use crate::backend::Method;
 use crate::fault::Fault;
 use crate::frame::{Frame, Section, page, page_with};
 use crate::visit::{Visit, in_path};
+use crate::words::{Mark, mark_of};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use api_types::{ErrorCode, Extensible, Task};
+use api_types::{ErrorCode, Explanation, Extensible, Task};
 use askama::Template;
 use domain::access::Permission;
+use domain::explain::Reason;
 use domain::task::State;
 use serde_json::{Value, json};
 
@@ -68,7 +70,7 @@ pub(crate) const LEVERS: [Lever; 6] = [
         word: "run-now",
         label: "Run now",
         title: "Run this task now?",
-        says: "It becomes due at once instead of at its time. It still waits for its turn and for room. A task that waits for others or for a signal cannot be run so.",
+        says: "It becomes due at once: it waits neither for its time nor for the tasks before it, but still for its turn and for room.",
         done: "run-now",
         states: &[State::Scheduled, State::Retrying],
         ..PLAIN
@@ -128,12 +130,51 @@ pub(crate) const LEVERS: [Lever; 6] = [
     },
 ];
 
-/// Those that do something with this task, for whoever asks. `decides`: it waits for a person.
-pub(crate) fn of(visit: &Visit, state: &Extensible<State>, decides: bool) -> Vec<Lever> {
+/// What a task waits for that its time does not bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// A person, who approves or rejects it.
+    Approval,
+    /// A signal.
+    Signal,
+    /// The tasks of its items.
+    Items,
+    /// None of these.
+    No,
+}
+
+impl Waits {
+    pub(super) fn of(explanation: &Explanation) -> Self {
+        let held = |reason: &Extensible<Reason>| match reason.known()? {
+            Reason::Approval { .. } => Some(Self::Approval),
+            Reason::Signal { .. } => Some(Self::Signal),
+            Reason::Items { .. } => Some(Self::Items),
+            _ => None,
+        };
+        explanation.reasons.iter().find_map(held).unwrap_or(Self::No)
+    }
+
+    /// What is said instead of `scheduled`.
+    pub(super) fn mark(self) -> Option<Mark> {
+        match self {
+            Self::Approval => Some(mark_of("waiting_for_approval")),
+            Self::Signal => Some(mark_of("waiting_for_a_signal")),
+            Self::Items | Self::No => None,
+        }
+    }
+}
+
+/// Those that do something with this task, for whoever asks.
+pub(super) fn of(visit: &Visit, state: &Extensible<State>, waits: Waits) -> Vec<Lever> {
+    let is_for = |lever: &Lever| match lever.word {
+        "approve" | "reject" => waits == Waits::Approval,
+        "run-now" => waits == Waits::No,
+        _ => true,
+    };
     let fits = |lever: &Lever| {
         state.is(|state| lever.states.contains(state))
             && visit.may(lever.permission)
-            && (decides || lever.permission != Permission::ApproveTasks)
+            && is_for(lever)
     };
     LEVERS.into_iter().filter(fits).collect()
 }
@@ -145,7 +186,7 @@ struct LeverPage {
     lever: Lever,
     id: String,
     name: String,
-    state: crate::words::Mark,
+    state: Mark,
     once: String,
     note: String,
     wrong: Option<String>,

@@ -136,7 +136,7 @@ fn asked(query: &Fields) -> String {
 }
 
 /// What a browser's field for a time gives, which has no zone: UTC.
-fn moment(time: &str) -> String {
+pub(crate) fn moment(time: &str) -> String {
     let is_local = !time.ends_with(['Z', 'z']) && time.rfind(['+', '-']).is_none_or(|at| at < 10);
     match (is_local, time.len()) {
         (true, 10) => format!("{time}T00:00:00Z"),

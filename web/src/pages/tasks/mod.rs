@@ -1,6 +1,8 @@
 //! `/tasks`: the list, a task, and what can be done with them.
 
 pub(crate) mod bulk;
+mod code;
+mod entered;
 pub(crate) mod lever;
 pub(crate) mod list;
 pub(crate) mod output;

@@ -1,21 +1,20 @@
 //! `GET /tasks/{id}`: a task's life, why it waits, what it wrote and returned, and what can be done with it.
 
-use super::lever::{self, Lever};
+use super::lever::{self, Lever, Waits};
 use super::output::{self, Output};
-use super::timeline::{Step, steps};
+use super::timeline::{Step, is_call, steps};
 use crate::backend::Method;
 use crate::fault::Fault;
 use crate::form::with_query;
 use crate::frame::{Frame, Section, page};
 use crate::visit::{Visit, in_path};
-use crate::words::{Mark, Moment, count, length, mark, ms};
+use crate::words::{Mark, Moment, count, length, mark, money, ms};
 use actix_web::HttpResponse;
 use api_types::sentences::{because, starts};
-use api_types::{Attempt, Explanation, Extensible, Page, Task};
+use api_types::{Attempt, Explanation, Extensible, Page, Task, TaskCost};
 use askama::Template;
 use chrono::TimeDelta;
 use domain::access::Permission;
-use domain::explain::Reason;
 use domain::task::{Run, State};
 use runtime::clock::wall;
 use serde_json::Value;
@@ -64,7 +63,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         let task: Task = visit.get(path).await?;
         return page(&output::read(&visit, &task.id.to_string(), task.is_finished()).await?);
     }
-    let task: Task = visit.get(path).await?;
+    let task: Task = visit.get(format!("{path}?include=cost")).await?;
     let id = task.id.to_string();
     if visit.fragment().is_some() {
         return page(&life(&visit, task).await?);
@@ -99,8 +98,7 @@ async fn life(visit: &Visit, task: Task) -> Result<Life, Fault> {
         result(visit, &task),
     );
     let (attempts, explanation) = (attempts?, explanation?);
-    let decides =
-        explanation.reasons.iter().any(|it| it.is(|it| matches!(it, Reason::Approval { .. })));
+    let waits = Waits::of(&explanation);
     let mut sentences: Vec<String> =
         explanation.reasons.iter().map(|reason| because(reason, &explanation)).collect();
     // The start belongs to the decisive reason.
@@ -109,8 +107,8 @@ async fn life(visit: &Visit, task: Task) -> Result<Life, Fault> {
     }
     let run = task.run.as_ref();
     Ok(Life {
-        state: mark(&task.state),
-        levers: lever::of(visit, &task.state, decides),
+        state: waits.mark().unwrap_or_else(|| mark(&task.state)),
+        levers: lever::of(visit, &task.state, waits),
         may_submit: visit.may(Permission::SubmitTasks),
         sentences,
         steps: steps(&task, &attempts.data, now),
@@ -190,6 +188,7 @@ fn facts(task: &Task, attempts: &[Attempt]) -> Vec<(&'static str, String)> {
         ("Pool", task.pool.to_string()),
         ("Attempts", format!("{} so far, at most {} that count", task.attempts, task.max_attempts)),
         ("Billed time", ms(billed)),
+        ("Cost so far", cost(task.cost.as_deref().unwrap_or_default())),
         ("Runs at most", of(task.execution_cap)),
         ("May start late by", of(task.delay_tolerance)),
     ];
@@ -197,7 +196,8 @@ fn facts(task: &Task, attempts: &[Attempt]) -> Vec<(&'static str, String)> {
         facts.push(("From start to end", length(finished - started)));
     }
     if let Some(code) = task.exit_code {
-        facts.push(("Exit code", code.to_string()));
+        let is_call = is_call(task);
+        facts.push((if is_call { "Status" } else { "Exit code" }, code.to_string()));
     }
     if task.priority.level() != 0 {
         facts.push(("Priority", task.priority.level().to_string()));
@@ -207,6 +207,19 @@ fn facts(task: &Task, attempts: &[Attempt]) -> Vec<(&'static str, String)> {
     facts.extend(task.executor.as_ref().map(|executor| ("Executor", executor.to_string())));
     facts.extend(task.expire_if_late.then(|| ("If it is late", "it expires".to_owned())));
     facts
+}
+
+/// What its ended attempts cost.
+fn cost(costs: &[TaskCost]) -> String {
+    let said = |cost: &TaskCost| match cost.currency {
+        Some(code) => money(cost.cost.0, &code.to_string()),
+        None if costs.len() == 1 => "unpriced: no prices held, and nothing is billed".to_owned(),
+        None => format!("{} of its attempts unpriced", cost.attempts),
+    };
+    if costs.is_empty() {
+        return "nothing yet: no attempt has ended".to_owned();
+    }
+    costs.iter().map(said).collect::<Vec<_>>().join(", ")
 }
 
 fn times(task: &Task) -> Vec<(&'static str, Moment)> {

@@ -29,8 +29,7 @@ pub(crate) fn steps(task: &Task, attempts: &[Attempt], now: Timestamp) -> Vec<St
             more: String::new(),
         });
     }
-    // What is an exit code of a command is the status of the answer to a call.
-    let is_call = matches!(&task.run, Some(Extensible::Known(Run::Http(_))));
+    let is_call = is_call(task);
     for attempt in attempts {
         steps.push(started(attempt, since));
         if let Some(ended) = attempt.ended_at {
@@ -52,6 +51,11 @@ pub(crate) fn steps(task: &Task, attempts: &[Attempt], now: Timestamp) -> Vec<St
     }
     steps.extend(end(task));
     steps
+}
+
+/// What is an exit code of a command is the status of the answer to a call.
+pub(super) fn is_call(task: &Task) -> bool {
+    matches!(&task.run, Some(Extensible::Known(Run::Http(_))))
 }
 
 fn submitted(task: &Task) -> Step {

@@ -3,6 +3,7 @@
 //! Rows are ordered by where a node's parents stand, so that edges cross little.
 
 use super::critical::Path;
+use super::stands::stands;
 use crate::svg::Escaped;
 use crate::words::{length, mark_of};
 use api_types::GraphNode;
@@ -85,15 +86,19 @@ impl Graph {
     }
 
     fn node(node: &GraphNode, (column, row): (usize, usize), on_path: bool) -> Node {
-        let state =
-            node.state.as_ref().map_or_else(|| "not kept any more".to_owned(), ToString::to_string);
+        let state = stands(node);
         let took = node.started_at.zip(node.finished_at).filter(|_| !node.taken_over);
         let took = took.map(|(started, finished)| format!(", {}", length(finished - started)));
         let items = node.items.as_ref().map(|items| format!(", {} items", items.len()));
         Node {
             name: node.name.clone(),
             tone: mark_of(&state).tone(),
-            state: format!("{state}{}{}", items.unwrap_or_default(), took.unwrap_or_default()),
+            state: format!(
+                "{}{}{}",
+                mark_of(&state).word(),
+                items.unwrap_or_default(),
+                took.unwrap_or_default()
+            ),
             on_path,
             href: format!("/tasks/{}", node.task),
             x: column * (WIDE + ACROSS) + 2,

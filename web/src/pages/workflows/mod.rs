@@ -8,4 +8,6 @@ pub(crate) mod list;
 pub(crate) mod node;
 mod pretty;
 pub(crate) mod run;
+mod stands;
+pub(crate) mod versions;
 pub(crate) mod workflow;

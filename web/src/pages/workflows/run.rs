@@ -4,6 +4,7 @@ use super::critical::{Path, Step};
 use super::graph::Graph;
 use super::lever::{Lever, On, PLAIN, asking, named, run_path, sentence, to, write};
 use super::node::{self, Act};
+use super::stands::{stands, unsuccessful};
 use crate::fault::Fault;
 use crate::frame::{Frame, Section, page};
 use crate::visit::Visit;
@@ -78,7 +79,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
 
 fn part(visit: &Visit, run: &WorkflowRun, nodes: &[GraphNode]) -> Part {
     let (is_over, may) = (run.is_finished(), visit.may(Permission::SubmitTasks));
-    let failed = if run.failed > 0 { format!(", {} failed", run.failed) } else { String::new() };
+    let failed = unsuccessful(run, nodes);
     let times = [
         ("Started", Some(run.created_at)),
         ("Must end by", run.deadline_at),
@@ -153,14 +154,13 @@ fn row(visit: &Visit, run: &WorkflowRun, node: &GraphNode, path: &Path) -> NodeR
         (Some(_), None) => format!("attempt {}", node.attempts),
         _ => String::new(),
     };
-    let state = node.state.as_ref().map_or_else(|| "not-kept".to_owned(), ToString::to_string);
     let after = node.after.iter().map(|parent| match parent.on.to_string().as_str() {
         "succeeded" => parent.node.clone(),
         on => format!("{} ({})", parent.node, on.replace('_', " ")),
     });
     let waits = match &node.waits_for {
         Some(wait) => wait.signal.as_ref().map_or_else(
-            || "waits for a person to approve or reject it".to_owned(),
+            || "a person approves or rejects it".to_owned(),
             |key| format!("waits for the signal {key}"),
         ),
         None => String::new(),
@@ -182,7 +182,7 @@ fn row(visit: &Visit, run: &WorkflowRun, node: &GraphNode, path: &Path) -> NodeR
     NodeRow {
         name: node.name.clone(),
         task: node.task.to_string(),
-        state: mark_of(&state),
+        state: mark_of(&stands(node)),
         on_path: path.has(&node.name),
         after: after.collect::<Vec<_>>().join(", "),
         took,
