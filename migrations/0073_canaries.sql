@@ -5,13 +5,13 @@ create table canary_hour (
     -- The canary's name, and which start of it.
     canary text collate "C" not null check (canary ~ '^[a-z0-9-]{1,63}$'),
     start uuid not null,
-    submits integer not null check (submits >= 0),
-    accepted integer not null check (accepted between 0 and submits),
-    due integer not null check (due >= 0),
-    reached integer not null check (reached between 0 and due),
-    on_time integer not null check (on_time between 0 and due),
+    submits bigint not null check (submits >= 0),
+    accepted bigint not null check (accepted between 0 and submits),
+    due bigint not null check (due >= 0),
+    reached bigint not null check (reached between 0 and due),
+    on_time bigint not null check (on_time between 0 and due),
     -- How many were late by how much; the bounds are domain::canary::BOUNDS_MS.
-    lateness integer[] not null check (cardinality(lateness) = 15),
+    lateness bigint[] not null check (cardinality(lateness) = 15),
     -- Since when its rounds have faults; null: the last one had none.
     failing_since timestamptz,
     updated_at timestamptz not null default now(),

@@ -2,6 +2,7 @@
 
 use crate::problem::{Code, Problem};
 use api_types::{Extensible, Status, StatusDay};
+use parking_lot::RwLock;
 use runtime::clock;
 use std::time::Duration;
 use store::connect::AdminDb;
@@ -15,7 +16,8 @@ const AGE: Duration = Duration::from_secs(10);
 pub(crate) struct PublicStatus {
     is_shown: bool,
     db: AdminDb,
-    read: Mutex<Option<(Instant, Status)>>,
+    read: RwLock<Option<(Instant, Status)>>,
+    reading: Mutex<()>,
 }
 
 impl std::fmt::Debug for PublicStatus {
@@ -26,7 +28,7 @@ impl std::fmt::Debug for PublicStatus {
 
 impl PublicStatus {
     pub(crate) fn new(is_shown: bool, db: AdminDb) -> Self {
-        Self { is_shown, db, read: Mutex::default() }
+        Self { is_shown, db, read: RwLock::default(), reading: Mutex::default() }
     }
 
     /// Whether everybody may read it.
@@ -34,7 +36,7 @@ impl PublicStatus {
         self.is_shown
     }
 
-    /// How the service does; at most [`AGE`] old.
+    /// How the service does; at most [`AGE`] old, or older while the database does not answer.
     ///
     /// # Errors
     /// `not_found` where it is not public; what the database said.
@@ -45,23 +47,42 @@ impl PublicStatus {
                 "The status of this installation is not public.",
             ));
         }
-        let mut read = self.read.lock().await;
-        if let Some((at, status)) = &*read
-            && at.elapsed() < AGE
-        {
-            return Ok(status.clone());
+        if let Some(fresh) = self.known(AGE) {
+            return Ok(fresh);
         }
-        let found = store::canary::status(&self.db).await?;
-        let day =
-            |day: &store::canary::Day| StatusDay { day: day.day, figures: (&day.seen).into() };
-        let status = Status {
-            as_of: found.now,
-            health: Extensible::Known(found.health),
-            failing_since: found.failing_since,
-            recent: (&found.recent).into(),
-            days: found.days.iter().map(day).collect(),
+        // One asks, and the others make do with what was read before: while the database does not answer, nobody waits in a line.
+        let _reading = match (self.reading.try_lock(), self.known(Duration::MAX)) {
+            (Ok(reading), _) => reading,
+            (Err(_), Some(earlier)) => return Ok(earlier),
+            (Err(_), None) => self.reading.lock().await,
         };
-        *read = Some((clock::monotonic(), status.clone()));
-        Ok(status)
+        if let Some(fresh) = self.known(AGE) {
+            return Ok(fresh);
+        }
+        match store::canary::status(&self.db).await {
+            Ok(found) => {
+                let status = shown(&found);
+                *self.read.write() = Some((clock::monotonic(), status.clone()));
+                Ok(status)
+            }
+            Err(error) => self.known(Duration::MAX).ok_or_else(|| error.into()),
+        }
+    }
+
+    /// What was read last, if that is no older than `age`.
+    fn known(&self, age: Duration) -> Option<Status> {
+        let read = self.read.read();
+        read.as_ref().filter(|(at, _)| at.elapsed() <= age).map(|(_, status)| status.clone())
+    }
+}
+
+fn shown(found: &store::canary::Status) -> Status {
+    let day = |day: &store::canary::Day| StatusDay { day: day.day, figures: (&day.seen).into() };
+    Status {
+        as_of: found.now,
+        health: Extensible::Known(found.health),
+        failing_since: found.failing_since,
+        recent: (&found.recent).into(),
+        days: found.days.iter().map(day).collect(),
     }
 }

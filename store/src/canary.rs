@@ -56,17 +56,13 @@ pub struct Status {
     pub days: Vec<Day>,
 }
 
-fn count(number: u32) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
 /// Stores a report, in the place of an earlier one of the same hour and start; forgets hours that are no longer shown.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn report(db: &AdminDb, report: &Report) -> Result<(), StoreError> {
     let Report { canary, start, hour, seen, failing_since } = report;
-    let lateness: Vec<i32> = seen.lateness.counts().iter().map(|number| count(*number)).collect();
+    let lateness: Vec<i64> = seen.lateness.counts().iter().copied().map(i64::from).collect();
     let query = sqlx::query!(
         "insert into canary_hour as h (hour, canary, start, submits, accepted, due, reached, on_time, lateness, failing_since)
             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -77,11 +73,11 @@ pub async fn report(db: &AdminDb, report: &Report) -> Result<(), StoreError> {
         hour,
         canary.as_str(),
         start,
-        count(seen.submits),
-        count(seen.accepted),
-        count(seen.due),
-        count(seen.reached),
-        count(seen.on_time),
+        i64::from(seen.submits),
+        i64::from(seen.accepted),
+        i64::from(seen.due),
+        i64::from(seen.reached),
+        i64::from(seen.on_time),
         &lateness,
         *failing_since
     );

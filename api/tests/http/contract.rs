@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 #[tokio::test]
 async fn the_spec_lists_exactly_the_routes_that_answer() {
-    let server = Server::start().await;
+    let server = Server::start_with(&[("BERTH_API__PUBLIC_STATUS", "true")]).await;
     let spec = request(server.addr, "GET", "/openapi.json", &[], b"").await;
     assert_eq!(spec.status, 200);
     let spec = spec.json();

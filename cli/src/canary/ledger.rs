@@ -11,8 +11,8 @@ use domain::time::Timestamp;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Hours that are kept for a service that takes no report: as many as it shows.
-const MOST_HOURS: usize = 90 * 24;
+/// Hours that are kept for a service that takes no report: a day less than it shows, as it refuses older ones.
+const MOST_HOURS: usize = 89 * 24;
 
 /// What was seen since the start.
 #[derive(Debug)]

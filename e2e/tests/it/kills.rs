@@ -34,8 +34,8 @@ async fn carousel(tasks: usize, pause: Duration) -> anyhow::Result<()> {
         .into_iter()
         .flat_map(|role| cluster.of(role).into_iter().enumerate().map(move |(n, at)| (role, n, at)))
         .collect();
-    // Tasks come for a while after the last kill, too.
-    let over = pause * u32::try_from(victims.len() + 1)?;
+    // Tasks come for a while after the last kill, too, also where it takes time to start processes.
+    let over = pause * u32::try_from(victims.len() + 3)?;
     let (submitted, kills) =
         tokio::join!(mix.submit(&customer, &ledger, (tasks, 25), over), async {
             let mut kills = Vec::new();
