@@ -25,6 +25,8 @@ pub use changes::{Changes, Horizon, changes};
 pub use consumer::{follow, unfollow};
 pub(crate) use cursor::Cursor;
 pub use cursor::lag;
-pub use feed::{EventPlace, EventRecord, FEED_DAYS, Feed, TaskEvent, feed, follow_feed};
+pub use feed::{
+    EventPlace, EventRecord, FEED_DAYS, FEED_TERM_HOURS, Feed, TaskEvent, feed, follow_feed,
+};
 pub use forget_expired::forget_expired;
 pub use warning::{Warning, warnings};

@@ -24,6 +24,7 @@ struct StatusPage {
     frame: Frame,
     tone: &'static str,
     says: &'static str,
+    is_known: bool,
     since: Option<Ago>,
     as_of: Ago,
     lateness: String,
@@ -70,7 +71,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         Extensible::Known(Health::Operational) => ("good", "All is well"),
         Extensible::Known(Health::Degraded) => ("warn", "Some checks fail"),
         Extensible::Known(Health::Down) => ("bad", "All checks fail"),
-        _ => ("calm", "No check has reported in the last five minutes"),
+        _ => ("calm", "Not known"),
     };
     let last = status.as_of.date_naive();
     let now = status.as_of;
@@ -78,6 +79,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Fault> {
         frame: Frame::new(&visit, Section::Nowhere, "Status"),
         tone,
         says,
+        is_known: tone != "calm",
         since: status.failing_since.map(|at| Ago { at, now }),
         as_of: Ago { at: now, now },
         lateness: lateness(&status.recent),
