@@ -237,9 +237,17 @@ async fn versions_that_were_replaced_are_kept_listed_and_compared() {
     let gone = browser.post(here, &format!("{here}/do/delete"), &[]).await;
     assert_eq!(location(&gone), "/workflows?done=deleted");
     assert_eq!(server.get("/v1/workflows/load/versions").await.status, 404);
+    // As a process of a release before leaves it.
+    let left = format!(
+        "insert into workflow_version (tenant_id, name, version, definition, nodes, stored_at, stored_by)
+            values ('{}', 'load', 1, '{{}}', 1, now(), '')",
+        server.tenant.uuid()
+    );
+    server.db.sql(&left).await.unwrap();
     assert_eq!(put(WORKFLOW).await.status, 201);
     let again = server.get("/v1/workflows/load/versions").await.json();
     assert_eq!(numbers(&again), [1], "one of the same name begins again");
+    assert_eq!(put(&WORKFLOW.replace("\"b\"", "\"c\"")).await.status, 200);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 
 use super::list::get_in;
 use super::record::WorkflowRecord;
-use super::versions::keep_stored;
+use super::versions::{forget, keep_stored};
 use crate::audit::{self, Act, AuditAction};
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
@@ -74,8 +74,10 @@ pub async fn put(
         if found.is_none() && count(&mut tx, scope, workflow.most).await? >= workflow.most {
             return Ok(PutAnswer::QuotaReached);
         }
-        if found.is_some() {
-            keep_stored(&mut tx, scope, &workflow.name).await?;
+        match found {
+            Some(_) => keep_stored(&mut tx, scope, &workflow.name).await?,
+            // A process of a release before may have deleted one of this name, and left its versions.
+            None => forget(&mut tx, scope, &workflow.name).await?,
         }
         let stored = write(&mut tx, scope, workflow).await?;
         let act = Act::new(AuditAction::WorkflowPut, &workflow.name).to(stored.audit_value());
