@@ -39,13 +39,6 @@ impl Delays {
         }
     }
 
-    /// Counts those of `other` as well.
-    pub fn merge(&mut self, other: &Self) {
-        for (own, more) in self.0.iter_mut().zip(other.0) {
-            *own = own.saturating_add(more);
-        }
-    }
-
     /// How many there are.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -128,17 +121,6 @@ impl Seen {
         is_reached && is_on_time
     }
 
-    /// Adds what another saw, or the same at another time.
-    pub fn merge(&mut self, other: &Self) {
-        let Self { submits, accepted, due, reached, on_time, lateness } = other;
-        self.submits = self.submits.saturating_add(*submits);
-        self.accepted = self.accepted.saturating_add(*accepted);
-        self.due = self.due.saturating_add(*due);
-        self.reached = self.reached.saturating_add(*reached);
-        self.on_time = self.on_time.saturating_add(*on_time);
-        self.lateness.merge(lateness);
-    }
-
     /// What cannot be true of it: a field, and what it has to be.
     #[must_use]
     pub fn problems(&self) -> Vec<(&'static str, String)> {
@@ -217,20 +199,6 @@ mod tests {
         );
         delays.add(u32::MAX);
         assert_eq!((delays.within(99), delays.within(100)), (Some(100), None));
-    }
-
-    #[test]
-    fn what_was_seen_adds_up_and_never_overflows() {
-        let mut seen =
-            Seen { submits: 2, accepted: 1, due: 1, reached: 1, on_time: 1, ..Seen::default() };
-        seen.lateness.add(20);
-        let mut sum = seen;
-        sum.merge(&seen);
-        assert_eq!((sum.submits, sum.accepted, sum.due, sum.reached, sum.on_time), (4, 2, 2, 2, 2));
-        assert_eq!(sum.lateness.total(), 2);
-        sum.submits = u32::MAX;
-        sum.merge(&seen);
-        assert_eq!(sum.submits, u32::MAX);
     }
 
     #[test]

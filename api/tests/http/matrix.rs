@@ -259,8 +259,8 @@ fn shown_but(answer: &Answer, name: &str) -> (u16, Vec<(String, String)>, String
     (status, headers, body.replace(&format!("`{name}`"), "`…`"))
 }
 
-/// What processes write down by themselves, whoever asks; and that a tenant asked for its events.
-const OF_PROCESSES: [&str; 3] = ["api_replica", "rate_checkpoint", "event_consumer"];
+/// What processes write down by themselves, whoever asks.
+const OF_PROCESSES: [&str; 2] = ["api_replica", "rate_checkpoint"];
 
 /// What is stored in all tables, but for what asking itself writes down.
 async fn fingerprint(server: &Server) -> String {
