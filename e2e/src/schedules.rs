@@ -43,7 +43,7 @@ impl Schedules {
     ) -> anyhow::Result<Self> {
         let template = serde_json::to_string(&noop_template("tick"))?;
         let all = Self { url: cluster.database().owner_url().to_owned(), every };
-        all.insert(count, (lead, spread), (&template, "null")).await?;
+        all.insert(count, (lead, spread), (&template, "null", "")).await?;
         Ok(all)
     }
 
@@ -59,12 +59,13 @@ impl Schedules {
         let second =
             json!({"name": "two", "task": task, "after": [{"node": 0, "on": "succeeded"}]});
         let plan = json!({"nodes": [{"name": "one", "task": task}, second]});
-        all.insert(count, (lead, true), (r#"{"workflow":"nightly"}"#, "'nightly'")).await?;
-        all.sql(&format!(
+        // None is due before its workflow is there.
+        let workflow = format!(
             "insert into workflow (tenant_id, name, version, definition, plan, nodes, updated_by)
-                values ('{TENANT}', 'nightly', 1, '{{}}', '{plan}', 2, 'aaaaaaaaaaaa')"
-        ))
-        .await?;
+                values ('{TENANT}', 'nightly', 1, '{{}}', '{plan}', 2, 'aaaaaaaaaaaa');"
+        );
+        let starts = (r#"{"workflow":"nightly"}"#, "'nightly'", workflow.as_str());
+        all.insert(count, (lead, true), starts).await?;
         Ok(all)
     }
 
@@ -72,14 +73,16 @@ impl Schedules {
         &self,
         count: u32,
         (lead, spread): (Duration, bool),
-        (template, workflow): (&str, &str),
+        (template, workflow, first): (&str, &str, &str),
     ) -> anyhow::Result<()> {
         let every = self.every;
         let (seconds, lead) = (every.as_secs_f64(), lead.as_secs_f64());
         let step = if spread { seconds / f64::from(count) } else { 0.0 };
         self.sql(&format!(
             "insert into tenant (id, name) values ('{TENANT}', 'schedules') on conflict do nothing;
-            update plan set limits = limits || '{{\"backlog\": 100000000, \"schedules\": 10000000}}' where name = 'default';
+            update plan set limits = limits || '{{\"backlog\": 100000000, \"schedules\": 10000000, \"workflow_runs\": 10000000}}'
+                where name = 'default';
+            {first}
             insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, created_by, shard, due_at, fire_at, tzdb,
                     workflow)
                 select n.id, '{TENANT}', n.id::text, '{{\"specs\":[{{\"every\":{{\"every\":\"{seconds}s\",\"anchor\":\"'
