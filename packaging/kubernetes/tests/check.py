@@ -34,6 +34,8 @@ REFUSED = [
     ({"pools": {"default": {"capacity": {"iops": 0}}}}, "iops"),
     ({"pools": {"a-name-that-is-longer-than-pods-can-have-it": {}}}, "propertyName"),
     ({"settings": {"api": {"listen": "0.0.0.0:80"}}}, "set by the chart"),
+    ({"settings": {"notifier": {"listen": "0.0.0.0:80"}}}, "set by the chart"),
+    ({"notifier": {"egress": {"allow": [{"cidr": "169.254.169.254/32"}]}}}, "cidr"),
     *[({"pools": {"default": {"egress": {"allow": [{"cidr": cidr}]}}}}, "cidr") for cidr in
       ("0.0.0.0/0", "128.0.0.0/1", "169.254.169.254/32", "169.0.0.0/8", "169.254.0.0/15", "::/0", "fd00:ec2::/32", "fd00:ec2::254/128", "fd00::/16")],
 ]

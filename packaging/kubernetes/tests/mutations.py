@@ -31,8 +31,8 @@ def set_variable(one, variable, value):
     one["env"] = [entry for entry in one["env"] if entry["name"] != variable] + [{"name": variable, "value": value}]
 
 
-def open_egress(release, rule):
-    of_kind(release, "NetworkPolicy", "executor-web")["spec"]["egress"].append(rule)
+def open_egress(release, rule, ending="executor-web"):
+    of_kind(release, "NetworkPolicy", ending)["spec"]["egress"].append(rule)
 
 
 ALL = [
@@ -46,12 +46,15 @@ ALL = [
     ("nothing_runs_as_root", lambda r: without(pod(sandbox(r)), "hostUsers")),
     ("every_pod_has_probes", lambda r: without(container(r, "resource-manager"), "readinessProbe")),
     ("every_pod_has_probes", lambda r: put(container(r, "api")["livenessProbe"]["httpGet"], "port", "metrics")),
+    ("every_pod_has_probes", lambda r: put(container(r, "notifier")["startupProbe"]["httpGet"], "path", "/readyz")),
     ("every_variable_is_a_setting", lambda r: set_variable(container(r, "api"), "BERTH_API__LISTENS", "x")),
     ("every_variable_is_a_setting", lambda r: container(r, "api")["env"].append(container(r, "api")["env"][0])),
     ("secrets_are_references_and_few", lambda r: set_variable(container(r, "scheduler"), "BERTH_BUS__URL", "amqp://a:b@c")),
     ("secrets_are_references_and_few", lambda r: container(r, "executor")["env"].append(
         {"name": "BERTH_AUTH__KEY_HASH_SECRET", "valueFrom": {"secretKeyRef": {"name": "berth-auth", "key": "k"}}})),
     ("secrets_are_references_and_few", lambda r: pod(of_role(r, "executor"))["volumes"].append({"name": "x", "secret": {"secretName": "y"}})),
+    ("secrets_are_references_and_few", lambda r: container(r, "notifier")["env"].append(
+        {"name": "BERTH_REDIS__URL", "valueFrom": {"secretKeyRef": {"name": "berth-redis", "key": "url"}}})),
     ("selectors_match", lambda r: put(of_role(r, "api")["spec"]["selector"]["matchLabels"], "app.kubernetes.io/component", "apis")),
     ("selectors_match", lambda r: without(of_kind(r, "StatefulSet", "executor-web")["spec"]["selector"]["matchLabels"], "berth/pool")),
     ("selectors_match", lambda r: r.objects.remove(of_kind(r, "PodDisruptionBudget", "executor-web"))),
@@ -65,6 +68,7 @@ ALL = [
     ("resources_are_bounded", lambda r: set_variable(container(r, "executor"), "BERTH_EXECUTOR__MEMORY_MIB", "999999")),
     ("stops_have_time", lambda r: put(pod(of_role(r, "resource-manager")), "terminationGracePeriodSeconds", 30)),
     ("stops_have_time", lambda r: without(container(r, "api"), "lifecycle")),
+    ("stops_have_time", lambda r: put(pod(of_role(r, "notifier")), "terminationGracePeriodSeconds", 33)),
     ("executors_list_every_resource_manager", lambda r: put(of_role(r, "resource-manager")["spec"], "replicas", 9)),
     ("files_and_folders_exist", lambda r: put(container(r, "executor")["volumeMounts"][0], "name", "nothing")),
     ("files_and_folders_exist", lambda r: set_variable(container(r, "api"), "BERTH_API__TLS_CERT_FILE", "/etc/tls.crt")),
@@ -74,5 +78,11 @@ ALL = [
     ("networks_are_closed", lambda r: open_egress(r, {"ports": [{"protocol": "TCP", "port": 443}]})),
     ("networks_are_closed", lambda r: open_egress(r, {"to": [{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.0.0.0/8"]}}]})),
     ("networks_are_closed", lambda r: without(of_kind(r, "NetworkPolicy", "resource-manager")["spec"]["ingress"][1], "from")),
+    ("networks_are_closed", lambda r: open_egress(r, {"to": [{"ipBlock": {"cidr": "169.254.0.0/16"}}]}, "notifier")),
+    ("networks_are_closed", lambda r: open_egress(r, {}, "notifier")),
+    ("notifiers_reach_receivers", lambda r: of_kind(r, "NetworkPolicy", "notifier")["spec"]["egress"].pop()),
+    ("notifiers_reach_receivers", lambda r: of_kind(r, "NetworkPolicy", "notifier")["spec"]["egress"][-1].update(ports=[{"port": 443}])),
+    ("notifiers_reach_receivers", lambda r: without(of_kind(r, "NetworkPolicy", "notifier")["spec"]["egress"][-1]["to"][0]["ipBlock"], "except")),
+    ("notifiers_reach_receivers", lambda r: open_egress(r, {"to": [{"ipBlock": {"cidr": "2000::/3"}}]}, "scheduler")),
     ("the_migration_comes_first", lambda r: put(of_role(r, "migrate")["metadata"], "name", "berth-migrate")),
 ]

@@ -3,17 +3,19 @@
 import ipaddress
 import re
 
-ROLES = {"api", "scheduler", "resource-manager", "executor", "migrate"}
-DATABASE = {"BERTH_DATABASE__" + key for key in ("API_URL", "SUBMIT_URL", "ADMIN_URL", "SCHEDULER_URL", "RM_URL")}
+ROLES = {"api", "scheduler", "resource-manager", "notifier", "executor", "migrate"}
+DATABASE = {"BERTH_DATABASE__" + key for key in ("API_URL", "SUBMIT_URL", "ADMIN_URL", "SCHEDULER_URL", "RM_URL", "NOTIFIER_URL")}
 # What each role may be given, and no more.
 SECRETS = {
     "api": {"BERTH_AUTH__KEY_HASH_SECRET", "BERTH_AUTH__JWT_KEY", "BERTH_AUTH__JWT_PREVIOUS_KEY", "BERTH_DATABASE__API_URL",
             "BERTH_DATABASE__SUBMIT_URL", "BERTH_DATABASE__ADMIN_URL", "BERTH_BUS__URL", "BERTH_REDIS__URL"},
     "scheduler": {"BERTH_DATABASE__SCHEDULER_URL", "BERTH_BUS__URL"},
     "resource-manager": {"BERTH_AUTH__EXECUTOR_SECRET", "BERTH_DATABASE__RM_URL", "BERTH_BUS__URL"},
+    "notifier": {"BERTH_DATABASE__NOTIFIER_URL", "BERTH_BUS__URL"},
     "executor": {"BERTH_AUTH__EXECUTOR_SECRET"},
     "migrate": {"BERTH_DATABASE__URL"} | DATABASE,
 }
+PRIVATE = [ipaddress.ip_network(one) for one in ("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")]
 METADATA = [ipaddress.ip_address("169.254.169.254"), ipaddress.ip_address("fd00:ec2::254")]
 
 
@@ -214,7 +216,7 @@ def resources_are_bounded(release):
 
 def stops_have_time(release):
     setting = {"api": ("BERTH_API__SHUTDOWN_GRACE", 1, 5), "resource-manager": ("BERTH_RESOURCE_MANAGER__SHUTDOWN_GRACE", 3, 0),
-               "executor": ("BERTH_EXECUTOR__DRAIN_GRACE", 1, 4), "scheduler": (None, 0, 10)}
+               "executor": ("BERTH_EXECUTOR__DRAIN_GRACE", 1, 4), "scheduler": (None, 0, 10), "notifier": (None, 0, 33)}
     for item in release.services():
         variable, times, more = setting[role(item)]
         needed = more + (times * int(environment(item)[variable]["value"].removesuffix("s")) if variable else 0)
@@ -277,8 +279,8 @@ def networks_are_closed(release):
     for policy in policies:
         is_executor = policy["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "executor"
         for rule in policy["spec"]["egress"]:
-            if is_executor and not rule.get("to"):
-                yield f"{name(policy)}: an executor may reach everything"
+            if not rule.get("to") and (is_executor or not rule.get("ports")):
+                yield f"{name(policy)}: may reach everything"
             blocks = [peer["ipBlock"] for peer in rule.get("to", []) if "ipBlock" in peer]
             for block in blocks:
                 network = ipaddress.ip_network(block["cidr"])
@@ -294,6 +296,25 @@ def networks_are_closed(release):
                     yield f"{name(policy)}: everybody may reach resource managers"
 
 
+def internet(policy):
+    """Peers of a policy that are all public addresses, by the version of IP, where no port is left out."""
+    blocks = [peer["ipBlock"] for rule in policy["spec"]["egress"] if "ports" not in rule for peer in rule.get("to", []) if "ipBlock" in peer]
+    found = {"4" if block["cidr"] == "0.0.0.0/0" else "6" for block in blocks if block["cidr"] in ("0.0.0.0/0", "2000::/3")}
+    return found, [ipaddress.ip_network(one) for block in blocks for one in block.get("except", [])]
+
+
+def notifiers_reach_receivers(release):
+    for policy in release.of("NetworkPolicy"):
+        component = policy["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"]
+        found, closed = internet(policy)
+        if component == "notifier" and found != {"4", "6"}:
+            yield f"{name(policy)}: does not reach all public addresses, on all ports"
+        if component == "notifier" and any(not any(one.subnet_of(other) for other in closed) for one in PRIVATE):
+            yield f"{name(policy)}: reaches private addresses, which nobody allowed"
+        if component not in ("notifier", "executor") and found:
+            yield f"{name(policy)}: reaches the internet, and calls nothing there"
+
+
 def the_migration_comes_first(release):
     for item in release.of("Job"):
         hooks = item["metadata"].get("annotations", {}).get("helm.sh/hook", "")
@@ -307,7 +328,7 @@ def the_migration_comes_first(release):
 ALL = [all_roles_are_there, nothing_runs_as_root, every_pod_has_probes, every_variable_is_a_setting, secrets_are_references_and_few,
        selectors_match, ports_exist, accounts_have_no_token, resources_are_bounded, stops_have_time,
        executors_list_every_resource_manager, files_and_folders_exist, listens_can_be_reached, networks_are_closed,
-       the_migration_comes_first]
+       notifiers_reach_receivers, the_migration_comes_first]
 
 
 def broken(release):

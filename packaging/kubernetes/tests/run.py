@@ -23,7 +23,8 @@ from urllib.parse import urlsplit
 import yaml
 
 # Values of the Secrets, by key.
-LOGINS = {"api-url": "berth_api", "submit-url": "berth_submit", "admin-url": "berth_admin", "scheduler-url": "berth_scheduler", "rm-url": "berth_rm"}
+LOGINS = {"api-url": "berth_api", "submit-url": "berth_submit", "admin-url": "berth_admin", "scheduler-url": "berth_scheduler",
+          "rm-url": "berth_rm", "notifier-url": "berth_notifier"}
 START_S = 60
 
 

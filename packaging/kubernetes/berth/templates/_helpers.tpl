@@ -31,14 +31,14 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{/* What a NetworkPolicy and `settings` may not name: settings with [secret], and those that the chart sets. */}}
 {{- define "berth.refused" -}}
 {{ list "database.url" "database.service_password" "database.api_url" "database.submit_url" "database.scheduler_url"
-  "database.rm_url" "database.admin_url" "bus.url" "redis.url" "auth.key_hash_secret" "auth.executor_secret"
+  "database.rm_url" "database.admin_url" "database.notifier_url" "bus.url" "redis.url" "auth.key_hash_secret" "auth.executor_secret"
   "auth.jwt_key" "auth.jwt_previous_key" "telemetry.otlp_headers" | join " " }}
 {{- end }}
 
 {{- define "berth.set-by-chart" -}}
 {{ list "bus.kind" "bus.ca_file" "bus.client_cert_file" "bus.client_key_file" "redis.ca_file" "redis.client_cert_file"
   "redis.client_key_file" "api.listen" "api.metrics_listen" "api.tls_cert_file" "api.tls_key_file" "api.shutdown_grace"
-  "scheduler.listen" "resource_manager.listen" "resource_manager.tls_cert_file" "resource_manager.tls_key_file"
+  "scheduler.listen" "notifier.listen" "resource_manager.listen" "resource_manager.tls_cert_file" "resource_manager.tls_key_file"
   "resource_manager.health_listen" "resource_manager.shutdown_grace" "executor.id" "executor.pool" "executor.drivers"
   "executor.resource_managers" "executor.ca_file" "executor.health_listen" "executor.data_dir" "executor.isolation"
   "executor.cpu_millis" "executor.memory_mib" "executor.disk_mib" "executor.iops" "executor.drain_grace"
