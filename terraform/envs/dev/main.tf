@@ -30,6 +30,7 @@ module "berth" {
   api              = { cpu = 512, memory = 1024, min = 1, max = 2 }
   scheduler        = { cpu = 512, memory = 1024, count = 1 }
   resource_manager = { cpu = 512, memory = 1024, count = 1 }
+  notifier         = { cpu = 256, memory = 512, count = 1 }
   # Hint queues as one node has them (docs/broker.md).
   settings = { BERTH_BUS__QUEUE_TYPE = "classic", BERTH_AUTH__ENVIRONMENT = "dev" }
 

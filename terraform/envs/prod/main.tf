@@ -28,6 +28,7 @@ module "berth" {
   api              = { cpu = 2048, memory = 4096, min = 3, max = 12 }
   scheduler        = { cpu = 2048, memory = 4096, count = 3 }
   resource_manager = { cpu = 2048, memory = 4096, count = 3 }
+  notifier         = { cpu = 1024, memory = 2048, count = 3 }
 
   pools = {
     default = {

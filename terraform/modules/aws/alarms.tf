@@ -20,7 +20,7 @@ locals {
       errors               = { metric = "Errors", above = 0, periods = 1, stat = "Sum", space = var.name, of = {}, says = "A role logged an error: it needs a person" }
     },
     {
-      for role in concat(["api", "scheduler"], local.manager_names) : "${role}-tasks" => {
+      for role in concat(["api", "scheduler", "notifier"], local.manager_names) : "${role}-tasks" => {
         metric = "RunningTaskCount", below = role == "api" ? var.api.min : local.roles[role].count, missing = "breaching", space = "ECS/ContainerInsights"
         of     = { ClusterName = aws_ecs_cluster.main.name, ServiceName = "${var.name}-${role}" }, says = "Fewer tasks of ${role} run than wanted"
       }

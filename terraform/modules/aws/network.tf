@@ -1,5 +1,5 @@
-# Four kinds of subnets in each zone: public (load balancer, NAT), core (roles), data (engines), executors. Only executors have a
-# route to the internet; roles reach AWS by endpoints, and the engines reach nothing.
+# Five kinds of subnets in each zone: public (load balancer, NAT), core (roles), notifiers, data (engines), executors. Only executors
+# and notifiers have a route to the internet; roles reach AWS by endpoints, and the engines reach nothing.
 
 locals {
   zones = { for number, zone in var.zones : zone => number }
@@ -48,6 +48,15 @@ resource "aws_subnet" "executors" {
   availability_zone = each.key
   cidr_block        = cidrsubnet(var.cidr, 4, 4 + each.value)
   tags              = { Name = "${var.name}-executors-${each.key}" }
+}
+
+# The role that calls receivers of webhooks, away from those that need no internet.
+resource "aws_subnet" "notifiers" {
+  for_each          = local.zones
+  vpc_id            = aws_vpc.main.id
+  availability_zone = each.key
+  cidr_block        = cidrsubnet(var.cidr, 8, 48 + each.value)
+  tags              = { Name = "${var.name}-notifiers-${each.key}" }
 }
 
 resource "aws_internet_gateway" "main" {
@@ -123,6 +132,25 @@ resource "aws_route_table_association" "executors" {
   route_table_id = aws_route_table.executors[each.key].id
 }
 
+resource "aws_route_table" "notifiers" {
+  for_each = local.zones
+  vpc_id   = aws_vpc.main.id
+  tags     = { Name = "${var.name}-notifiers-${each.key}" }
+}
+
+resource "aws_route" "notifiers" {
+  for_each               = local.zones
+  route_table_id         = aws_route_table.notifiers[each.key].id
+  destination_cidr_block = "0.0.0.0/0"
+  nat_gateway_id         = var.single_nat ? one(values(aws_nat_gateway.main)).id : aws_nat_gateway.main[each.key].id
+}
+
+resource "aws_route_table_association" "notifiers" {
+  for_each       = local.zones
+  subnet_id      = aws_subnet.notifiers[each.key].id
+  route_table_id = aws_route_table.notifiers[each.key].id
+}
+
 resource "aws_vpc_endpoint" "interface" {
   for_each            = toset(["ecr.api", "ecr.dkr", "logs", "secretsmanager", "autoscaling"])
   vpc_id              = aws_vpc.main.id
@@ -139,7 +167,7 @@ resource "aws_vpc_endpoint" "s3" {
   vpc_id            = aws_vpc.main.id
   service_name      = "com.amazonaws.${local.region}.s3"
   vpc_endpoint_type = "Gateway"
-  route_table_ids   = [aws_route_table.inner.id]
+  route_table_ids   = concat([aws_route_table.inner.id], values(aws_route_table.notifiers)[*].id)
   tags              = { Name = "${var.name}-s3" }
 }
 

@@ -12,6 +12,7 @@ locals {
     admin-url            = "BERTH_DATABASE__ADMIN_URL"
     scheduler-url        = "BERTH_DATABASE__SCHEDULER_URL"
     resource-manager-url = "BERTH_DATABASE__RM_URL"
+    notifier-url         = "BERTH_DATABASE__NOTIFIER_URL"
     bus-url              = "BERTH_BUS__URL"
     redis-url            = "BERTH_REDIS__URL"
     key-hash-secret      = "BERTH_AUTH__KEY_HASH_SECRET"
@@ -25,6 +26,7 @@ locals {
     admin-url            = "postgres://berth_admin:${var.passwords.admin}@${local.endpoint}"
     scheduler-url        = "postgres://berth_scheduler:${var.passwords.scheduler}@${local.endpoint}"
     resource-manager-url = "postgres://berth_rm:${var.passwords.resource_manager}@${local.endpoint}"
+    notifier-url         = "postgres://berth_notifier:${var.passwords.notifier}@${local.endpoint}"
     bus-url              = "amqps://berth:${var.passwords.bus}@${local.bus_host}/%2f"
     redis-url            = "rediss://berth:${var.passwords.redis}@${aws_elasticache_replication_group.main.primary_endpoint_address}:6379"
     key-hash-secret      = var.passwords.key_hash_secret

@@ -29,9 +29,16 @@ locals {
         probed    = true
         discovery = false
       }
+      notifier = {
+        part      = "notifier", arguments = ["notifier"], count = var.notifier.count, cpu = var.notifier.cpu, memory = var.notifier.memory, stop = 60
+        secrets   = ["notifier-url", "bus-url"]
+        settings  = { BERTH_NOTIFIER__LISTEN = local.health }
+        probed    = true
+        discovery = false
+      }
       migrate = {
         part      = "migrate", arguments = ["migrate"], count = 0, cpu = 256, memory = 512, stop = 120
-        secrets   = ["owner-url", "api-url", "submit-url", "admin-url", "scheduler-url", "resource-manager-url"]
+        secrets   = ["owner-url", "api-url", "submit-url", "admin-url", "scheduler-url", "resource-manager-url", "notifier-url"]
         settings  = {}
         probed    = false
         discovery = false
@@ -77,7 +84,7 @@ module "service" {
     { for key in each.value.secrets : lookup(try(var.more_roles[each.key].secrets, {}), key, local.secret_settings[key]) => aws_secretsmanager_secret.main[key].arn }
   )
 
-  subnet_ids           = values(aws_subnet.core)[*].id
+  subnet_ids           = values(each.key == "notifier" ? aws_subnet.notifiers : aws_subnet.core)[*].id
   security_group_ids   = [aws_security_group.part[each.value.part].id]
   behind_load_balancer = each.key == "api"
   target_group_arn     = aws_lb_target_group.api.arn

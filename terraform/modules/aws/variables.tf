@@ -33,6 +33,7 @@ variable "passwords" {
     admin            = string
     scheduler        = string
     resource_manager = string
+    notifier         = string
     bus              = string
     redis            = string
     key_hash_secret  = string
@@ -79,7 +80,7 @@ variable "zones" {
 }
 
 variable "single_nat" {
-  description = "One NAT gateway instead of one for each zone: cheaper, and executors lose the internet with its zone."
+  description = "One NAT gateway instead of one for each zone: cheaper, and executors and notifiers lose the internet with its zone."
   type        = bool
   default     = false
 }
@@ -211,6 +212,22 @@ variable "resource_manager" {
     count  = optional(number, 2)
   })
   default = {}
+}
+
+variable "notifier" {
+  description = "Fargate tasks of the notifier, which sends webhooks. `internet_ports`: TCP ports of receivers that it reaches; null: all."
+  type = object({
+    cpu            = optional(number, 512)
+    memory         = optional(number, 1024)
+    count          = optional(number, 2)
+    internet_ports = optional(set(number))
+  })
+  default = {}
+
+  validation {
+    condition     = alltrue([for port in coalesce(var.notifier.internet_ports, []) : port >= 1 && port <= 65535])
+    error_message = "Ports are 1 to 65535."
+  }
 }
 
 variable "roles_running" {

@@ -22,6 +22,7 @@ variables {
     key_hash_secret  = "passwordpasswordpasswordpassword09"
     executor_secret  = "passwordpasswordpasswordpassword10"
     jwt_key          = "passwordpasswordpasswordpassword11"
+    notifier         = "passwordpasswordpasswordpassword12"
   }
 }
 

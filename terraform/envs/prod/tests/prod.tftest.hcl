@@ -22,6 +22,7 @@ variables {
     key_hash_secret  = "passwordpasswordpasswordpassword09"
     executor_secret  = "passwordpasswordpasswordpassword10"
     jwt_key          = "passwordpasswordpasswordpassword11"
+    notifier         = "passwordpasswordpasswordpassword12"
   }
 }
 
@@ -41,7 +42,7 @@ run "production" {
     error_message = "a production uses three zones, each with its NAT"
   }
   assert {
-    condition     = alltrue([for role in ["api", "scheduler"] : module.berth.facts.tasks[role] >= 2]) && length(module.berth.resource_managers) >= 2
+    condition     = alltrue([for role in ["api", "scheduler", "notifier"] : module.berth.facts.tasks[role] >= 2]) && length(module.berth.resource_managers) >= 2
     error_message = "each role of a production has at least two tasks"
   }
   assert {

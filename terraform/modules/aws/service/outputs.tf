@@ -15,3 +15,8 @@ output "start_policy" {
   description = "What ECS may do to start it, for tests."
   value       = aws_iam_role_policy.execution.policy
 }
+
+output "subnet_ids" {
+  description = "Where its tasks run, for tests."
+  value       = var.subnet_ids
+}

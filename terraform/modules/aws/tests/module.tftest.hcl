@@ -23,6 +23,7 @@ variables {
     key_hash_secret  = "0wnerNotInAnyStateXXXXXXXXXXXXXXX09"
     executor_secret  = "0wnerNotInAnyStateXXXXXXXXXXXXXXX10"
     jwt_key          = "0wnerNotInAnyStateXXXXXXXXXXXXXXX11"
+    notifier         = "0wnerNotInAnyStateXXXXXXXXXXXXXXX12"
   }
   pools = {
     web      = { ami_id = "ami-1", internet_ports = [443] }
@@ -63,9 +64,25 @@ run "defaults" {
     error_message = "roles or engines have a route to the internet"
   }
   assert {
+    condition     = alltrue([for role, service in module.service : toset(service.subnet_ids) == toset(values(role == "notifier" ? aws_subnet.notifiers : aws_subnet.core)[*].id)])
+    error_message = "a role is where there is a route to the internet, or the notifier where there is none"
+  }
+  assert {
+    condition     = alltrue([for zone, one in aws_route_table_association.notifiers : one.route_table_id == aws_route_table.notifiers[zone].id && one.subnet_id == aws_subnet.notifiers[zone].id && aws_route.notifiers[zone].route_table_id == one.route_table_id && aws_route.notifiers[zone].nat_gateway_id == aws_nat_gateway.main[zone].id])
+    error_message = "notifiers have no way to the internet, or not by the NAT of their zone"
+  }
+  assert {
+    condition     = [for rule in values(aws_vpc_security_group_egress_rule.receivers) : "${rule.security_group_id} ${rule.cidr_ipv4} ${rule.from_port}-${rule.to_port}"] == ["${aws_security_group.part["notifier"].id} 0.0.0.0/0 0-65535"]
+    error_message = "the notifier does not reach receivers, or another role does"
+  }
+  assert {
+    condition     = length(setsubtract(values(aws_route_table.notifiers)[*].id, aws_vpc_endpoint.s3.route_table_ids)) == 0
+    error_message = "layers of the notifier's image are pulled through the NAT gateway"
+  }
+  assert {
     condition = toset([for way in values(local.ways) : join(">", way)]) == toset([
       "lb>api", "api>postgres", "api>bus", "api>redis", "api>endpoints", "scheduler>postgres", "scheduler>bus", "scheduler>endpoints",
-      "resource-manager>postgres", "resource-manager>bus", "resource-manager>endpoints", "migrate>postgres", "migrate>endpoints",
+      "resource-manager>postgres", "resource-manager>bus", "resource-manager>endpoints", "notifier>postgres", "notifier>bus", "notifier>endpoints", "migrate>postgres", "migrate>endpoints",
       "gateway>postgres", "gateway>endpoints",
     ])
     error_message = "the ways between the parts changed: review them and change this list"
@@ -142,7 +159,8 @@ run "defaults" {
       scheduler          = "BERTH_BUS__URL BERTH_DATABASE__SCHEDULER_URL"
       resource-manager-0 = "BERTH_AUTH__EXECUTOR_SECRET BERTH_BUS__URL BERTH_DATABASE__RM_URL"
       resource-manager-1 = "BERTH_AUTH__EXECUTOR_SECRET BERTH_BUS__URL BERTH_DATABASE__RM_URL"
-      migrate            = "BERTH_DATABASE__ADMIN_URL BERTH_DATABASE__API_URL BERTH_DATABASE__RM_URL BERTH_DATABASE__SCHEDULER_URL BERTH_DATABASE__SUBMIT_URL BERTH_DATABASE__URL"
+      notifier           = "BERTH_BUS__URL BERTH_DATABASE__NOTIFIER_URL"
+      migrate            = "BERTH_DATABASE__ADMIN_URL BERTH_DATABASE__API_URL BERTH_DATABASE__NOTIFIER_URL BERTH_DATABASE__RM_URL BERTH_DATABASE__SCHEDULER_URL BERTH_DATABASE__SUBMIT_URL BERTH_DATABASE__URL"
       gateway            = "BERTH_DATABASE__API_URL"
     }
     error_message = "a role has other secrets than it needs"
@@ -158,11 +176,11 @@ run "defaults" {
     error_message = "a container may change itself or runs as root"
   }
   assert {
-    condition     = alltrue([for role in ["api", "scheduler", "resource-manager-0", "resource-manager-1"] : module.service[role].container.healthCheck != null])
+    condition     = alltrue([for role in ["api", "scheduler", "resource-manager-0", "resource-manager-1", "notifier"] : module.service[role].container.healthCheck != null])
     error_message = "a role has no health check"
   }
   assert {
-    condition     = module.service["api"].container.stopTimeout > 35 && module.service["resource-manager-0"].container.stopTimeout > 30 && module.service["scheduler"].container.stopTimeout > 10
+    condition     = module.service["api"].container.stopTimeout > 35 && module.service["resource-manager-0"].container.stopTimeout > 30 && module.service["scheduler"].container.stopTimeout > 10 && module.service["notifier"].container.stopTimeout > 33
     error_message = "a role is killed before it has drained"
   }
   assert {
@@ -203,7 +221,7 @@ run "defaults" {
   assert {
     condition = length(setsubtract([
       "postgres-cpu", "postgres-connections", "postgres-storage", "bus-messages", "bus-consumers", "redis-memory-001", "redis-cpu-002",
-      "api-5xx", "api-no-hosts", "errors", "api-tasks", "scheduler-tasks", "resource-manager-1-tasks",
+      "api-5xx", "api-no-hosts", "errors", "api-tasks", "scheduler-tasks", "resource-manager-1-tasks", "notifier-tasks",
     ], keys(aws_cloudwatch_metric_alarm.main))) == 0
     error_message = "an alarm is missing"
   }
@@ -223,7 +241,17 @@ run "before_the_migration" {
   }
 }
 
-# A floating image, a secret in plain settings, a database without backups, a single zone.
+run "receivers_on_some_ports" {
+  command = plan
+  variables { notifier = { internet_ports = [443, 8443] } }
+
+  assert {
+    condition     = toset([for rule in values(aws_vpc_security_group_egress_rule.receivers) : "${rule.from_port}-${rule.to_port}"]) == toset(["443-443", "8443-8443"])
+    error_message = "the notifier reaches other ports than those given"
+  }
+}
+
+# A floating image, a secret in plain settings, a database without backups, a single zone, no port.
 run "wrong_values_are_refused" {
   command = plan
   variables {
@@ -231,8 +259,9 @@ run "wrong_values_are_refused" {
     settings = { BERTH_BUS__URL = "amqp://a:b@c" }
     database = { backup_days = 0 }
     zones    = ["eu-central-1a"]
+    notifier = { internet_ports = [0] }
   }
-  expect_failures = [var.image, var.settings, var.database, var.zones]
+  expect_failures = [var.image, var.settings, var.database, var.zones, var.notifier]
 }
 
 run "equal_passwords_are_refused" {
@@ -250,6 +279,7 @@ run "equal_passwords_are_refused" {
       key_hash_secret  = "passwordpasswordpasswordpassword09"
       executor_secret  = "passwordpasswordpasswordpassword10"
       jwt_key          = "passwordpasswordpasswordpassword11"
+      notifier         = "passwordpasswordpasswordpassword12"
     }
   }
   expect_failures = [var.passwords]
@@ -270,6 +300,7 @@ run "short_passwords_are_refused" {
       key_hash_secret  = "passwordpasswordpasswordpassword09"
       executor_secret  = "passwordpasswordpasswordpassword10"
       jwt_key          = "passwordpasswordpasswordpassword11"
+      notifier         = "passwordpasswordpasswordpassword12"
     }
   }
   expect_failures = [var.passwords]
