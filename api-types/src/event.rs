@@ -1,6 +1,7 @@
 //! Events as CloudEvents 1.0.
 
 use crate::DateTime;
+use domain::event::{EventRecord, Told};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,7 +26,26 @@ pub struct Event {
     pub datacontenttype: String,
     /// Orders the events of one subject: a decimal number of 20 digits.
     pub sequence: String,
-    /// What happened. Of a task: `task`, `state`, `attempt`, `exit_code`, `reason`, `name`, `labels`, `schedule`, `workflow_run`, `node`.
+    /// What happened. Of a task: `task`, `state`, `attempt`, `exit_code`, `reason`, `name`, `labels`, `schedule`, `schedule_name`,
+    /// `workflow_run`, `workflow`, `node`.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub data: Value,
+}
+
+impl Event {
+    /// A row of the log as `source` tells of it.
+    #[must_use]
+    pub fn of(record: &EventRecord, told: Told, source: &str) -> Self {
+        Self {
+            specversion: "1.0".to_owned(),
+            id: record.id(),
+            source: source.to_owned(),
+            event_type: told.event_type,
+            subject: told.subject,
+            time: record.at,
+            datacontenttype: "application/json".to_owned(),
+            sequence: format!("{:020}", record.place.seq),
+            data: told.data,
+        }
+    }
 }

@@ -46,6 +46,7 @@ mod text_id;
 mod time;
 mod usage;
 mod user;
+mod webhook;
 mod workflow;
 
 pub use attempt::{Attempt, AttemptState};
@@ -99,6 +100,10 @@ pub use text_id::{Cursor, KeyId, RequestId, SessionLabel, TargetId};
 pub use time::DateTime;
 pub use usage::{Usage, UsageAmounts, UsageOfStep};
 pub use user::{NewUser, User, UserState};
+pub use webhook::{
+    DeletedWebhook, ReplayOf, Webhook, WebhookDelivery, WebhookPut, WebhookReplay, WebhookReplayed,
+    WebhookRotate, WebhookTry,
+};
 pub use workflow::{
     CancelledWorkflowRun, DeletedWorkflow, GraphItem, GraphNode, GraphParent, GraphWait, Signal,
     Workflow, WorkflowGraph, WorkflowRun, WorkflowVersion,

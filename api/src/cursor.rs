@@ -53,6 +53,8 @@ pub enum List {
     InvoiceAttempts,
     /// A tenant's events.
     Events,
+    /// What was sent to a webhook.
+    WebhookDeliveries,
     /// What was used, for operators.
     UsageEvents,
     /// The tenants, for operators.
@@ -78,6 +80,7 @@ impl List {
             Self::WorkflowVersions => 25,
             Self::InvoiceAttempts => 19,
             Self::Events => 23,
+            Self::WebhookDeliveries => 24,
             Self::UsageEvents => 22,
             Self::Tenants => 20,
             Self::Executors => 21,

@@ -77,6 +77,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Up(how) => Box::pin(up::run(&how, format)).await,
         Command::Api(settings) => Box::pin(role::api(&settings)).await,
         Command::Scheduler(settings) => Box::pin(role::scheduler(&settings)).await,
+        Command::Notifier(settings) => Box::pin(role::notifier(&settings)).await,
         Command::ResourceManager(settings) => Box::pin(role::resource_manager(&settings)).await,
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,

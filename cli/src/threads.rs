@@ -22,6 +22,7 @@ fn chosen(command: &Command, asked: bool, cores: usize) -> Option<usize> {
         Command::Api(_)
             | Command::Scheduler(_)
             | Command::ResourceManager(_)
+            | Command::Notifier(_)
             | Command::Executor(_)
     );
     (on_half && !asked).then_some(half_of(cores))
@@ -36,7 +37,7 @@ mod tests {
     #[test]
     fn roles_have_half_of_the_cores_and_all_of_them_together_have_all() {
         let command = |name| Arguments::parse_from(["berth", name]).command;
-        for name in ["api", "scheduler", "resource-manager", "executor"] {
+        for name in ["api", "scheduler", "resource-manager", "notifier", "executor"] {
             let threads = [1, 2, 3, 8].map(|cores| chosen(&command(name), false, cores));
             assert_eq!(threads, [Some(1), Some(1), Some(1), Some(4)], "{name}");
             assert_eq!(

@@ -124,6 +124,12 @@ id!(
     "audit"
 );
 
+id!(
+    /// A delivery of an event to a webhook. Receivers see it as `webhook-id`.
+    DeliveryId,
+    "delivery"
+);
+
 /// One boot of an executor. Its id can be used to take over the session, so it is never shown: its text is a short hash
 /// that only distinguishes sessions in logs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -249,6 +255,13 @@ text_id!(
 text_id!(
     /// A spend cap's name: the same form as an executor's.
     SpendCapName,
+    ParseNameError,
+    name
+);
+
+text_id!(
+    /// A webhook's name: the same form as an executor's.
+    WebhookName,
     ParseNameError,
     name
 );

@@ -32,5 +32,6 @@ pub mod task;
 pub mod tenant;
 mod text_id;
 pub mod time;
+pub mod webhook;
 pub mod wheel;
 pub mod workflow;

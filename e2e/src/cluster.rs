@@ -27,12 +27,14 @@ pub enum Role {
     Scheduler,
     /// `berth resource-manager`
     ResourceManager,
+    /// `berth notifier`
+    Notifier,
     /// `berth executor`
     Executor,
 }
 
 impl Role {
-    /// Every role.
+    /// Every role that tasks need. A cluster has notifiers where it is asked for some.
     pub const ALL: [Self; 4] = [Self::Api, Self::Scheduler, Self::ResourceManager, Self::Executor];
 
     /// The `berth` command that starts it; its processes are called this and a number.
@@ -42,6 +44,7 @@ impl Role {
             Self::Api => "api",
             Self::Scheduler => "scheduler",
             Self::ResourceManager => "resource-manager",
+            Self::Notifier => "notifier",
             Self::Executor => "executor",
         }
     }
@@ -199,7 +202,7 @@ impl Cluster {
                 let port = match role {
                     Role::ResourceManager => manager_ports.get(number).copied().unwrap_or(0),
                     Role::Api => free_port()?,
-                    Role::Scheduler | Role::Executor => 0,
+                    Role::Scheduler | Role::Notifier | Role::Executor => 0,
                 };
                 cluster.add(role, number, port)?;
             }
@@ -239,6 +242,7 @@ impl Cluster {
             Role::ResourceManager => {
                 command.env("BERTH_RESOURCE_MANAGER__LISTEN", format!("127.0.0.1:{port}"))
             }
+            Role::Notifier => command.env("BERTH_NOTIFIER__LISTEN", "127.0.0.1:0"),
             Role::Executor => command
                 .env("BERTH_EXECUTOR__ID", &name)
                 .env("BERTH_EXECUTOR__RESOURCE_MANAGERS", &self.managers)

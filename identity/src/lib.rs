@@ -24,6 +24,7 @@ mod sign_in;
 mod standing;
 pub mod token;
 mod used;
+mod webhook;
 
 pub use authenticate::Authenticator;
 pub use caller::{Actor, Caller};
@@ -35,3 +36,4 @@ pub use password::PasswordError;
 pub use peer::Peer;
 pub use session::{NewAccount, Password, PasswordChange, Session, Sessions};
 pub use used::UsedKeys;
+pub use webhook::signing_secret;

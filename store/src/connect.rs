@@ -104,6 +104,45 @@ handle!(
     admin_connections
 );
 
+/// The notifier's statements, across tenants.
+#[derive(Debug, Clone)]
+pub struct NotifierDb {
+    pool: PgPool,
+}
+
+/// Connections of each notifier: one for its one loop, and another while that is given up, and for the probe.
+pub const NOTIFIER_CONNECTIONS: u32 = 3;
+
+impl NotifierDb {
+    /// Opens the pool. Connections are made when first needed, so this succeeds while the database is away. Commits do not wait for the
+    /// disk: what a crash of the database forgets is told and sent again, under the same ids.
+    ///
+    /// # Errors
+    /// When the URL is not usable.
+    pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
+        let quick: &[(&str, &str)] =
+            if config.pooler { &[] } else { &[("synchronous_commit", "off")] };
+        Ok(Self { pool: open(config, ServiceRole::Notifier, NOTIFIER_CONNECTIONS, quick)? })
+    }
+
+    /// Answers when the database does, and is the primary.
+    ///
+    /// # Errors
+    /// When it does not, or is a standby.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        ping(&self.pool).await
+    }
+
+    /// Closes the pool's connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    pub(crate) const fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+}
+
 /// Connections of each api process for signing in: more than passwords are compared at once, so that whoever is signed in already
 /// finds one free to refresh.
 pub const SIGN_IN_CONNECTIONS: u32 = 4;

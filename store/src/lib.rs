@@ -64,6 +64,7 @@ pub mod usage_event;
 pub mod usage_rebuild;
 pub mod user;
 mod watch;
+pub mod webhook;
 pub mod workflow;
 
 pub use bounded::Bounded;

@@ -7,11 +7,12 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::patient;
 
-const PARENTS: [&str; 7] = [
+const PARENTS: [&str; 8] = [
     "attempt",
     "task_output",
     "schedule_fire",
     "task_event",
+    "webhook_delivery",
     "task_result",
     "task_history",
     "task_spec",

@@ -56,6 +56,11 @@ word!(
     ["day", "month"]
 );
 word!(
+    /// How a delivery to a webhook stands.
+    DeliveryState,
+    domain::webhook::DeliveryState::ALL.map(domain::webhook::DeliveryState::as_str)
+);
+word!(
     /// Back-off between attempts.
     Backoff,
     ["constant", "linear", "exponential"]

@@ -3,7 +3,7 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 37] = [
+const TEXTS: [(&str, &str); 38] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage and its costs"),
     ("invoice", "Invoices"),
@@ -16,6 +16,7 @@ const TEXTS: [(&str, &str); 37] = [
     ("workflow_run", "Workflow runs"),
     ("signal", "Signals, which nodes of workflows wait for"),
     ("event", "Events: what changed"),
+    ("webhook", "Webhooks: events sent to your receivers, and what was sent"),
     ("self", "The credential of the request"),
     ("key", "API keys of your tenant"),
     ("user", "Users of your tenant"),

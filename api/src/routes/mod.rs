@@ -23,6 +23,7 @@ pub mod table;
 pub mod task;
 pub mod usage;
 pub mod users;
+pub mod webhook;
 pub mod who_am_i;
 pub mod workflow;
 pub mod workflow_run;

@@ -6,7 +6,7 @@
 use super::{
     admin, audit, concurrency, costs, docs, events, health, invoices, keys, limits, metrics,
     openapi, overview, quotes, schedules, sessions, signal, spend_cap, status, task, usage, users,
-    who_am_i, workflow, workflow_run,
+    webhook, who_am_i, workflow, workflow_run,
 };
 use crate::answer::Render;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -121,7 +121,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 140] = routes! {
+pub static TABLE: [Endpoint; 151] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -155,6 +155,17 @@ pub static TABLE: [Endpoint; 140] = routes! {
     Get "/v1/spend-caps/{name}" "spend_cap.get", Tenant(ReadUsage), None, spend_cap::get => handle, DOC;
     Put "/v1/spend-caps/{name}" "spend_cap.put", Tenant(ManageSpend), Small, spend_cap::put => handle, DOC;
     Delete "/v1/spend-caps/{name}" "spend_cap.delete", Tenant(ManageSpend), Empty, spend_cap::delete => handle, DOC;
+    Get "/v1/webhooks" "webhook.list", Tenant(ManageWebhooks), None, webhook::list => handle, DOC;
+    Get "/v1/webhooks/{name}" "webhook.get", Tenant(ManageWebhooks), None, webhook::get => handle, DOC;
+    Put "/v1/webhooks/{name}" "webhook.put", Tenant(ManageWebhooks), Small, webhook::put => handle, DOC;
+    Delete "/v1/webhooks/{name}" "webhook.delete", Tenant(ManageWebhooks), Empty, webhook::delete => handle, DOC;
+    Post "/v1/webhooks/{name}/rotate" "webhook.rotate", Tenant(ManageWebhooks), Optional, webhook::rotate => handle, DOC;
+    Post "/v1/webhooks/{name}/resume" "webhook.resume", Tenant(ManageWebhooks), Empty, webhook::resume => handle, DOC;
+    Post "/v1/webhooks/{name}/test" "webhook.test", Tenant(ManageWebhooks), Empty, webhook::test => handle, DOC;
+    Post "/v1/webhooks/{name}/replay" "webhook.replay", Tenant(ManageWebhooks), Small, webhook::replay => handle, DOC;
+    Get "/v1/webhooks/{name}/deliveries" "webhook.deliveries", Tenant(ManageWebhooks), None, webhook::deliveries => handle, DOC;
+    Get "/v1/webhooks/{name}/deliveries/{id}" "webhook.delivery", Tenant(ManageWebhooks), None, webhook::deliveries => one, ONE_DOC;
+    Post "/v1/webhooks/{name}/deliveries/{id}/replay" "webhook.replay_one", Tenant(ManageWebhooks), Empty, webhook::replay => one, ONE_DOC;
     Post "/v1/schedules/preview" "schedule.preview_timing", Tenant(ReadTasks), Task, schedules::preview => timing, TIMING_DOC;
     Get "/v1/schedules" "schedule.list", Tenant(ReadTasks), None, schedules::list => handle, DOC;
     Get "/v1/schedules/{name}" "schedule.get", Tenant(ReadTasks), None, schedules::get => handle, DOC;

@@ -94,6 +94,9 @@ pub enum Command {
         after_help = "Example:\n  BERTH_RESOURCE_MANAGER__LISTEN=0.0.0.0:7070 berth resource-manager"
     )]
     ResourceManager(SettingsArguments),
+    /// Run a notifier: webhooks.
+    #[command(after_help = "Example:\n  BERTH_NOTIFIER__LISTEN=127.0.0.1:9104 berth notifier")]
+    Notifier(SettingsArguments),
     /// Run an executor: the agent that runs tasks on this machine.
     #[command(
         after_help = "Example:\n  BERTH_EXECUTOR__RESOURCE_MANAGERS=http://rm:7070 berth executor"

@@ -16,6 +16,8 @@ pub enum Permission {
     ReadUsage,
     /// Store and delete spend caps.
     ManageSpend,
+    /// Store, read and delete webhooks, which are told of all events.
+    ManageWebhooks,
     /// Create, rotate and revoke the caller's own API keys.
     OwnKeys,
     /// The same for every API key of the tenant.
@@ -36,12 +38,13 @@ pub enum Permission {
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ReadTasks,
         Self::SubmitTasks,
         Self::ApproveTasks,
         Self::ReadUsage,
         Self::ManageSpend,
+        Self::ManageWebhooks,
         Self::OwnKeys,
         Self::AllKeys,
         Self::ReadUsers,
@@ -61,6 +64,7 @@ impl Permission {
             Self::ApproveTasks => "tasks.approve",
             Self::ReadUsage => "usage.read",
             Self::ManageSpend => "spend.manage",
+            Self::ManageWebhooks => "webhooks.manage",
             Self::OwnKeys => "keys.own",
             Self::AllKeys => "keys.all",
             Self::ReadUsers => "users.read",

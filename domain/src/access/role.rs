@@ -47,8 +47,8 @@ impl Role {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ApproveTasks, ManageOwners, ManageSpend, ManageUsers, OwnKeys, ReadAudit,
-            ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
+            AllKeys, ApproveTasks, ManageOwners, ManageSpend, ManageUsers, ManageWebhooks, OwnKeys,
+            ReadAudit, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Owner => &[
@@ -57,6 +57,7 @@ impl Role {
                 ApproveTasks,
                 ReadUsage,
                 ManageSpend,
+                ManageWebhooks,
                 OwnKeys,
                 AllKeys,
                 ReadUsers,
@@ -70,6 +71,7 @@ impl Role {
                 ApproveTasks,
                 ReadUsage,
                 ManageSpend,
+                ManageWebhooks,
                 OwnKeys,
                 AllKeys,
                 ReadUsers,

@@ -30,7 +30,7 @@ pub enum Scope {
     Submit,
     /// Approve and reject what nodes of workflows wait for.
     Approve,
-    /// Manage the tenant itself: keys, users, limits, spend caps.
+    /// Manage the tenant itself: keys, users, limits, spend caps, webhooks.
     Admin,
 }
 
@@ -48,14 +48,16 @@ impl Scope {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ApproveTasks, ManageSpend, ManageUsers, OwnKeys, ReadAudit, ReadTasks,
-            ReadUsage, ReadUsers, SubmitTasks,
+            AllKeys, ApproveTasks, ManageSpend, ManageUsers, ManageWebhooks, OwnKeys, ReadAudit,
+            ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Read => &[ReadTasks, ReadUsage],
             Self::Submit => &[SubmitTasks],
             Self::Approve => &[ApproveTasks],
-            Self::Admin => &[OwnKeys, AllKeys, ReadUsers, ManageUsers, ManageSpend, ReadAudit],
+            Self::Admin => {
+                &[OwnKeys, AllKeys, ReadUsers, ManageUsers, ManageSpend, ManageWebhooks, ReadAudit]
+            }
         })
     }
 }

@@ -117,6 +117,21 @@ pub enum AuditAction {
     /// A spend cap was deleted.
     #[strum(serialize = "spend_cap.delete")]
     SpendCapDelete,
+    /// A webhook was stored.
+    #[strum(serialize = "webhook.put")]
+    WebhookPut,
+    /// A webhook was deleted.
+    #[strum(serialize = "webhook.delete")]
+    WebhookDelete,
+    /// A webhook got another secret.
+    #[strum(serialize = "webhook.rotate")]
+    WebhookRotate,
+    /// A disabled webhook was enabled.
+    #[strum(serialize = "webhook.resume")]
+    WebhookResume,
+    /// Deliveries of a webhook were sent again.
+    #[strum(serialize = "webhook.replay")]
+    WebhookReplay,
     /// A schedule was stored.
     #[strum(serialize = "schedule.put")]
     SchedulePut,
@@ -248,6 +263,11 @@ impl AuditAction {
             Self::SignalSend => TargetKind::Signal,
             Self::ConcurrencyPut | Self::ConcurrencyDelete => TargetKind::ConcurrencyLimit,
             Self::SpendCapPut | Self::SpendCapDelete => TargetKind::SpendCap,
+            Self::WebhookPut
+            | Self::WebhookDelete
+            | Self::WebhookRotate
+            | Self::WebhookResume
+            | Self::WebhookReplay => TargetKind::Webhook,
             Self::SchedulePut
             | Self::ScheduleDelete
             | Self::SchedulePause
@@ -314,6 +334,8 @@ pub enum TargetKind {
     ConcurrencyLimit,
     /// A spend cap.
     SpendCap,
+    /// A webhook.
+    Webhook,
     /// A schedule.
     Schedule,
     /// A workflow.
@@ -356,7 +378,7 @@ mod tests {
     const NAMES: &str = "key.create key.rotate key.revoke user.create user.put user.change user.remove session.accept \
         session.password session.refused session.sign_in session.refresh session.reused session.sign_out session.end \
         session.sign_up task.retry task.rerun task.run_now task.mark_succeeded task.change task.approve task.reject \
-        workflow.put workflow.delete workflow_run.start workflow_run.cancel signal.send concurrency.put concurrency.delete spend_cap.put spend_cap.delete schedule.put schedule.delete schedule.pause schedule.resume \
+        workflow.put workflow.delete workflow_run.start workflow_run.cancel signal.send concurrency.put concurrency.delete spend_cap.put spend_cap.delete webhook.put webhook.delete webhook.rotate webhook.resume webhook.replay schedule.put schedule.delete schedule.pause schedule.resume \
         schedule.trigger schedule.backfill tenant.create tenant.put tenant.change tenant.suspend tenant.resume tenant.delete \
         tenant.purge operator_key.create operator_key.rotate operator_key.revoke installation.resume plan.put plan.delete price_book.put price_book.delete \
         tenant.put_billing invoice.finalize invoice.pay invoice.void credit.create \

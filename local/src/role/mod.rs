@@ -5,6 +5,7 @@
 
 mod api;
 mod executor;
+mod notifier;
 mod notify;
 mod own_bus;
 mod process;
@@ -14,6 +15,8 @@ mod scheduler;
 
 pub use api::run as api;
 pub use executor::run as executor;
+pub(crate) use notifier::LAST_TRIES;
+pub use notifier::run as notifier;
 pub use own_bus::OwnBus;
 pub(crate) use ready::Ready;
 pub use resource_manager::run as resource_manager;

@@ -51,6 +51,9 @@ pub struct UpArguments {
     /// With --full: resource managers.
     #[arg(long, value_name = "N", requires = "full", default_value_t = 1, value_parser = count())]
     pub resource_manager: u16,
+    /// With --full: notifiers.
+    #[arg(long, value_name = "N", requires = "full", default_value_t = 1, value_parser = count())]
+    pub notifier: u16,
     /// With --full: executors. They share the machine evenly.
     #[arg(long, value_name = "N", requires = "full", default_value_t = 1, value_parser = count())]
     pub executor: u16,

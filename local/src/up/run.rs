@@ -26,7 +26,9 @@ use std::future::pending;
 use std::net::SocketAddr;
 use std::time::Duration;
 use store::StoreError;
-use store::connect::{COUNT_CONNECTIONS, SIGN_IN_CONNECTIONS, WRITER_CONNECTIONS};
+use store::connect::{
+    COUNT_CONNECTIONS, NOTIFIER_CONNECTIONS, SIGN_IN_CONNECTIONS, WRITER_CONNECTIONS,
+};
 use store::migrate::{How, Migrated};
 
 /// A database that recovers from a crash takes its time.
@@ -220,8 +222,9 @@ impl<'a> Up<'a> {
     }
 
     fn counts(&self) -> Counts {
-        let UpArguments { api, scheduler, resource_manager, executor, .. } = *self.arguments;
-        Counts { api, scheduler, resource_manager, executor }
+        let UpArguments { api, scheduler, resource_manager, notifier, executor, .. } =
+            *self.arguments;
+        Counts { api, scheduler, resource_manager, notifier, executor }
     }
 
     /// With links for a browser. The API runs already, so that it takes them.
@@ -329,5 +332,6 @@ fn connections(config: &Config, counts: Counts) -> u32 {
     u32::from(counts.api) * of_api
         + u32::from(counts.scheduler) * (database.scheduler_connections + 8)
         + u32::from(counts.resource_manager) * database.rm_connections
+        + u32::from(counts.notifier) * NOTIFIER_CONNECTIONS
         + 20
 }

@@ -158,6 +158,7 @@ const fn logins_of(role: &str) -> &'static [(&'static str, ServiceRole)] {
             ("BERTH_DATABASE__ADMIN_URL", ServiceRole::Admin),
         ],
         b"scheduler" => &[("BERTH_DATABASE__SCHEDULER_URL", ServiceRole::Scheduler)],
+        b"notifier" => &[("BERTH_DATABASE__NOTIFIER_URL", ServiceRole::Notifier)],
         b"resource-manager" => &[("BERTH_DATABASE__RM_URL", ServiceRole::ResourceManager)],
         _ => &[],
     }
@@ -205,6 +206,7 @@ mod tests {
             ("api", vec!["berth_admin", "berth_api", "berth_submit"]),
             ("scheduler", vec!["berth_scheduler"]),
             ("resource-manager", vec!["berth_rm"]),
+            ("notifier", vec!["berth_notifier"]),
             ("executor", vec![]),
         ] {
             let environment = settings.of_role(role).unwrap();

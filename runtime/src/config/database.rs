@@ -40,6 +40,9 @@ pub struct DatabaseConfig {
     pub rm_url: SecretString,
     /// Empty: derived; use `service_url`.
     #[serde(deserialize_with = "secret")]
+    pub notifier_url: SecretString,
+    /// Empty: derived; use `service_url`.
+    #[serde(deserialize_with = "secret")]
     pub admin_url: SecretString,
     /// Connections per api process for requests.
     pub api_connections: u32,
@@ -79,14 +82,22 @@ pub enum ServiceRole {
     Scheduler,
     /// The resource manager's statements, across tenants.
     ResourceManager,
+    /// The notifier's statements, across tenants.
+    Notifier,
     /// The platform's operators.
     Admin,
 }
 
 impl ServiceRole {
     /// Every role.
-    pub const ALL: [Self; 5] =
-        [Self::Api, Self::Submit, Self::Scheduler, Self::ResourceManager, Self::Admin];
+    pub const ALL: [Self; 6] = [
+        Self::Api,
+        Self::Submit,
+        Self::Scheduler,
+        Self::ResourceManager,
+        Self::Notifier,
+        Self::Admin,
+    ];
 
     /// The Postgres role's name, without `database.role_prefix`.
     #[must_use]
@@ -96,6 +107,7 @@ impl ServiceRole {
             Self::Submit => "berth_submit",
             Self::Scheduler => "berth_scheduler",
             Self::ResourceManager => "berth_rm",
+            Self::Notifier => "berth_notifier",
             Self::Admin => "berth_admin",
         }
     }
@@ -114,6 +126,7 @@ impl DatabaseConfig {
             ServiceRole::Submit => ("database.submit_url", &self.submit_url),
             ServiceRole::Scheduler => ("database.scheduler_url", &self.scheduler_url),
             ServiceRole::ResourceManager => ("database.rm_url", &self.rm_url),
+            ServiceRole::Notifier => ("database.notifier_url", &self.notifier_url),
             ServiceRole::Admin => ("database.admin_url", &self.admin_url),
         }
     }
@@ -186,6 +199,7 @@ impl DatabaseConfig {
             ("database.submit_url", &self.submit_url),
             ("database.scheduler_url", &self.scheduler_url),
             ("database.rm_url", &self.rm_url),
+            ("database.notifier_url", &self.notifier_url),
             ("database.admin_url", &self.admin_url),
         ] {
             let text = url.expose_secret();

@@ -16,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// Each that is silent costs time.
-const MAX_NAME_SERVERS: usize = 8;
+pub(super) const MAX_NAME_SERVERS: usize = 8;
 
 /// How commands are kept apart from the machine they run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

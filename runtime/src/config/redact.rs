@@ -5,13 +5,14 @@
 use figment::value::{Dict, Value};
 
 /// Keys whose values are never shown; the fields of these are `SecretString`.
-const SECRETS: [&str; 14] = [
+const SECRETS: [&str; 15] = [
     "database.url",
     "database.service_password",
     "database.api_url",
     "database.submit_url",
     "database.scheduler_url",
     "database.rm_url",
+    "database.notifier_url",
     "database.admin_url",
     "bus.url",
     "redis.url",

@@ -6,7 +6,8 @@
 use super::checks::Checks;
 use super::{
     ApiConfig, AuthConfig, BillingConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig,
-    RedisConfig, ResourceManagerConfig, SchedulerConfig, SchedulesConfig, TelemetryConfig,
+    NotifierConfig, RedisConfig, ResourceManagerConfig, SchedulerConfig, SchedulesConfig,
+    TelemetryConfig,
 };
 use serde::Deserialize;
 
@@ -33,6 +34,8 @@ pub struct Config {
     pub schedules: SchedulesConfig,
     /// Where tasks go.
     pub resource_manager: ResourceManagerConfig,
+    /// `[notifier]`.
+    pub notifier: NotifierConfig,
     /// The agent that runs tasks.
     pub executor: ExecutorConfig,
     /// Logs.
@@ -62,6 +65,7 @@ pub(super) struct Sections {
     scheduler: SchedulerConfig,
     schedules: SchedulesConfig,
     resource_manager: ResourceManagerConfig,
+    notifier: NotifierConfig,
     executor: ExecutorConfig,
     telemetry: TelemetryConfig,
 }
@@ -78,6 +82,7 @@ impl Sections {
         self.scheduler.check(checks);
         self.schedules.check(checks);
         self.resource_manager.check(checks);
+        self.notifier.check(checks);
         self.executor.check(checks);
         self.telemetry.check(checks);
         checks.rule(
@@ -100,6 +105,7 @@ impl Sections {
             scheduler: self.scheduler,
             schedules: self.schedules,
             resource_manager: self.resource_manager,
+            notifier: self.notifier,
             executor: self.executor,
             telemetry: self.telemetry,
             redacted,

@@ -8,9 +8,9 @@ use crate::connect::ApiDb;
 use crate::scoped::{scoped, scoped_read};
 use crate::statement::{named, patient};
 use crate::{StoreError, TenantScope};
-use domain::id::{ScheduleId, TaskId, WorkflowRunId};
-use domain::task::State;
-use domain::time::Timestamp;
+use domain::event::{EventPlace, EventRecord, TaskEvent};
+use domain::id::{ScheduleId, TaskId, TenantId, WorkflowRunId};
+use sqlx::PgConnection;
 use std::collections::BTreeMap;
 
 /// Days that the feed goes back.
@@ -19,55 +19,6 @@ pub const FEED_DAYS: u32 = 3;
 pub const FEED_TERM_HOURS: u32 = 25;
 /// The consumer that stands for all readers of the feed.
 const CONSUMER: &str = "feed";
-
-/// A place in the order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EventPlace {
-    /// The transaction that wrote the event.
-    pub txid: i64,
-    /// Its running number.
-    pub seq: i64,
-}
-
-/// An event.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EventRecord {
-    /// Where it is.
-    pub place: EventPlace,
-    /// When it was written.
-    pub at: Timestamp,
-    /// What, such as `task_changed`.
-    pub kind: String,
-    /// Of an event about a task.
-    pub task: Option<TaskEvent>,
-    /// Particulars of any other: a JSON object.
-    pub detail_json: Option<String>,
-}
-
-/// What became of a task.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskEvent {
-    /// Which.
-    pub id: TaskId,
-    /// The state that it is in from then on.
-    pub state: State,
-    /// Its latest attempt; 0 before the first.
-    pub attempt: u32,
-    /// Exit code of the attempt, at an end.
-    pub exit_code: Option<i32>,
-    /// Why.
-    pub reason: Option<String>,
-    /// Its name.
-    pub name: Option<String>,
-    /// Its labels.
-    pub labels: BTreeMap<String, String>,
-    /// The schedule that made it.
-    pub schedule: Option<ScheduleId>,
-    /// The workflow run that it is of.
-    pub workflow_run: Option<WorkflowRunId>,
-    /// Its node there.
-    pub node: Option<String>,
-}
 
 /// What one read found.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,11 +64,33 @@ pub async fn feed(
 ) -> Result<Option<Feed>, StoreError> {
     let mut tx = scoped_read(db, scope).await?;
     let from = after.unwrap_or(EventPlace { txid: i64::MAX, seq: i64::MAX });
+    let read = read(&mut tx, scope.tenant(), from, limit).await?;
+    if after.is_some_and(|after| after.txid >= read.horizon) {
+        return Ok(None);
+    }
+    Ok(Some(read.feed))
+}
+
+/// The oldest transaction that is open, and the events behind a place that older ones wrote.
+pub(crate) struct Read {
+    pub horizon: i64,
+    pub feed: Feed,
+    /// As many as were asked for: more may be behind them.
+    pub is_full: bool,
+}
+
+/// At most `limit` events of `tenant` behind `from`.
+pub(crate) async fn read(
+    tx: &mut PgConnection,
+    tenant: TenantId,
+    from: EventPlace,
+    limit: u32,
+) -> Result<Read, StoreError> {
     let query = sqlx::query!(
         r#"select h.horizon as "horizon!", e.txid as "txid?", e.seq as "seq?", e.at as "at?", e.kind as "kind?", e.task_id as "task_id?",
                 e.state::text as "state?", e.attempt as "attempt?", e.exit_code as "exit_code?", e.reason as "reason?",
                 e.detail::text as "detail?", s.name as "name?", s.labels::text as "labels?", s.schedule_id as "schedule_id?",
-                s.run_id as "run_id?", s.node as "node?"
+                s.run_id as "run_id?", s.node as "node?", p.name as "schedule?", r.workflow as "workflow?"
             from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon) h
             left join lateral (
                 select n.* from task_event n
@@ -125,18 +98,18 @@ pub async fn feed(
                     and n.at > now() - make_interval(days => $4)
                 order by n.txid, n.seq limit $5) e on true
             left join lateral (select f.* from task_spec f where f.id = e.task_id limit 1) s on true
+            left join lateral (select f.name from schedule f where f.id = s.schedule_id limit 1) p on true
+            left join lateral (
+                select f.workflow from workflow_run f where f.tenant_id = $1 and f.id = s.run_id limit 1) r on true
             order by e.txid, e.seq"#,
-        scope.tenant().uuid(),
+        tenant.uuid(),
         from.txid,
         from.seq,
         i32::try_from(FEED_DAYS).unwrap_or(3),
         i64::from(limit)
     );
-    let rows = patient("event.feed", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("event.feed", query.fetch_all(tx)).await?;
     let horizon = rows.first().map_or(0, |row| row.horizon);
-    if after.is_some_and(|after| after.txid >= horizon) {
-        return Ok(None);
-    }
     let mut events = Vec::with_capacity(rows.len());
     for row in rows {
         let (Some(txid), Some(seq), Some(at), Some(kind)) = (row.txid, row.seq, row.at, row.kind)
@@ -162,7 +135,9 @@ pub async fn feed(
                         .map_err(|_| malformed("task_spec.labels", text))?,
                 },
                 schedule: row.schedule_id.map(ScheduleId),
+                schedule_name: row.schedule,
                 workflow_run: row.run_id.map(WorkflowRunId),
+                workflow: row.workflow,
                 node: row.node,
             }),
             _ => None,
@@ -174,5 +149,5 @@ pub async fn feed(
     let all = EventPlace { txid: horizon - 1, seq: i64::MAX };
     let is_full = events.len() >= limit as usize;
     let next = events.last().filter(|_| is_full).map_or(all, |last| last.place);
-    Ok(Some(Feed { events, next }))
+    Ok(Read { horizon, feed: Feed { events, next }, is_full })
 }

@@ -25,8 +25,8 @@ pub use changes::{Changes, Horizon, changes};
 pub use consumer::{follow, unfollow};
 pub(crate) use cursor::Cursor;
 pub use cursor::lag;
-pub use feed::{
-    EventPlace, EventRecord, FEED_DAYS, FEED_TERM_HOURS, Feed, TaskEvent, feed, follow_feed,
-};
+pub use domain::event::{EventPlace, EventRecord, TaskEvent};
+pub(crate) use feed::read;
+pub use feed::{FEED_DAYS, FEED_TERM_HOURS, Feed, feed, follow_feed};
 pub use forget_expired::forget_expired;
 pub use warning::{Warning, warnings};

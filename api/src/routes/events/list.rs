@@ -13,6 +13,8 @@ use actix_web::HttpResponse;
 use api_types::Cursor;
 use domain::event::{EventFilter, TypePattern};
 use domain::id::TaskId;
+use domain::webhook::MOST_LABELS;
+use std::collections::BTreeMap;
 use store::event::EventPlace;
 
 /// Events of one page, at most.
@@ -51,6 +53,16 @@ pub const DOC: Doc = Doc {
             form: Form::Text,
         },
         Param { name: "workflow_run", text: "Workflow run that the task is of", form: Form::Text },
+        Param {
+            name: "workflow",
+            text: "Workflow, by name, of whose runs the task is",
+            form: Form::Text,
+        },
+        Param {
+            name: "label",
+            text: "Label of the task, `key=value`; repeated: all of them",
+            form: Form::Many(&Form::Text),
+        },
         Param {
             name: "limit",
             text: "Events that are looked at, 1 to 1000; default 100",
@@ -110,9 +122,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let found = found.ok_or_else(outdated_cursor)?;
     let mut body = String::new();
     for record in found.events {
-        let shown = Shown::of(record, &call.state.source);
+        let shown = Shown::of(record);
         if is_for(call.caller.permissions(), &filter, &shown) {
-            body.push_str(&line(&shown)?);
+            body.push_str(&line(&shown.event(&call.state.source))?);
             body.push('\n');
         }
     }
@@ -124,6 +136,20 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             sealed(&call.state, call.caller.tenant(), found.next).as_str().to_owned(),
         ))
         .body(body))
+}
+
+/// Labels that a task must have.
+fn labels(query: &mut Query) -> Result<BTreeMap<String, String>, Problem> {
+    let wrong = || wrong_parameter("label", "must be of the form key=value");
+    let texts = query.all("label");
+    if texts.len() > MOST_LABELS {
+        return Err(wrong_parameter("label", &format!("must name at most {MOST_LABELS} labels")));
+    }
+    let pairs = texts.iter().map(|text| {
+        let (key, value) = text.split_once('=').ok_or_else(wrong)?;
+        Ok((key.to_owned(), value.to_owned()))
+    });
+    pairs.collect()
 }
 
 async fn filter(call: &Call, query: &mut Query) -> Result<EventFilter, Problem> {
@@ -150,5 +176,8 @@ async fn filter(call: &Call, query: &mut Query) -> Result<EventFilter, Problem> 
         task: query.parsed::<TaskId>("task", "the id of a task")?,
         schedule,
         workflow_run: query.parsed("workflow_run", "the id of a workflow run")?,
+        workflow: query.one("workflow")?,
+        labels: labels(query)?,
+        schedule_name: None,
     })
 }

@@ -151,10 +151,11 @@ impl Follower {
         let mut text = String::new();
         for record in found.events {
             let place = record.place;
-            let shown = Shown::of(record, &shared.source);
+            let shown = Shown::of(record);
             if is_for(self.may, &self.filter, &shown) {
-                let (id, name) = (sealed(shared, self.tenant, place), &shown.event.event_type);
-                let data = line(&shown)?;
+                let event = shown.event(&shared.source);
+                let (id, name) = (sealed(shared, self.tenant, place), &event.event_type);
+                let data = line(&event)?;
                 text.push_str(&format!("event: {name}\nid: {}\ndata: {data}\n\n", id.as_str()));
             }
         }

@@ -5,9 +5,11 @@
 
 use super::super::listen::{Choice, refused, settle};
 use crate::failure::{Exit, Failure};
+use crate::role::LAST_TRIES;
 use crate::role::OwnBus;
 use bus::Bus;
 use executor::{Executor, ExecutorError, IsolationReport};
+use notifier::Notifier;
 use resource_manager::ResourceManager;
 use runtime::config::Config;
 use runtime::error_chain::ErrorChain;
@@ -31,6 +33,7 @@ pub struct Embedded {
     manager: Option<(ResourceManager, ShutdownHandle)>,
     manager_grace: Duration,
     scheduler: Option<(Scheduler, ShutdownHandle)>,
+    notifier: Option<(Notifier, ShutdownHandle)>,
     executor: Option<Agent>,
     api: Option<(api::Handle, ShutdownHandle)>,
 }
@@ -62,6 +65,10 @@ impl Embedded {
             .await
             .map_err(|error| caused(&error))?;
         self.scheduler = Some((scheduler, stop));
+
+        let (stop, stopping) = Shutdown::new();
+        let notifier = Notifier::start(&config, &stopping).await.map_err(|error| caused(&error))?;
+        self.notifier = Some((notifier, stop));
 
         let (stop, stopping) = Shutdown::new();
         let secret = config.auth.executor_secret()?.clone();
@@ -98,6 +105,7 @@ impl Embedded {
         for (role, address) in [
             ("resource manager", self.manager.as_ref().map(|(manager, _)| manager.health_addr)),
             ("scheduler", self.scheduler.as_ref().map(|(scheduler, _)| scheduler.health_addr)),
+            ("notifier", self.notifier.as_ref().map(|(notifier, _)| notifier.health_addr)),
             ("executor", executor.map(|executor| executor.health)),
             ("api", self.listen()),
         ] {
@@ -137,6 +145,10 @@ impl Embedded {
             {
                 tracing::warn!(error = %ErrorChain(&error), "The executor did not end as it should");
             }
+        }
+        if let Some((notifier, stop)) = self.notifier {
+            stop.shut_down();
+            notifier.stopped(LAST_TRIES).await;
         }
         if let Some((manager, stop)) = self.manager {
             stop.shut_down();

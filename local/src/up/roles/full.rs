@@ -33,6 +33,8 @@ pub struct Counts {
     pub scheduler: u16,
     /// Resource managers.
     pub resource_manager: u16,
+    /// Notifiers.
+    pub notifier: u16,
     /// Executors.
     pub executor: u16,
 }
@@ -144,6 +146,10 @@ impl Full {
 
         let mut members = plan.start_all("api", &apis)?;
         members.extend(plan.start_all("scheduler", &schedulers)?);
+        let notifier = |number| probes(number, "NOTIFIER__LISTEN", config.notifier.listen);
+        let notifiers: Vec<Vec<_>> =
+            (0..counts.notifier).map(|number| notifier(number).collect()).collect();
+        members.extend(plan.start_all("notifier", &notifiers)?);
         members.extend(plan.start_all("executor", &executors)?);
         let mut managers = listen_on("BERTH_RESOURCE_MANAGER__LISTEN", &managers);
         for (number, manager) in (0..).zip(&mut managers) {

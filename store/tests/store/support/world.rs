@@ -137,6 +137,7 @@ pub fn config_of(owner_url: &str) -> DatabaseConfig {
         submit_url: "".into(),
         scheduler_url: "".into(),
         rm_url: "".into(),
+        notifier_url: "".into(),
         admin_url: "".into(),
         api_connections: 8,
         tenant_connections: 4,

@@ -2,10 +2,15 @@
 //!
 //! The log keeps what changed in words of its own; here these become types of CloudEvents 1.0.
 
+mod record;
+
+pub use record::{EventPlace, EventRecord, TaskEvent, Told};
+
 use crate::access::Permission;
 use crate::id::{ScheduleId, TaskId, WorkflowRunId};
 use crate::task::State;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What all types begin with.
 pub const PREFIX: &str = "berth.";
@@ -36,6 +41,7 @@ pub fn type_of(kind: &str, state: Option<State>) -> Cow<'static, str> {
         ("spend_cap_used", _) => "berth.spend_cap.used".into(),
         ("fire_missed", _) => "berth.schedule.missed".into(),
         ("schedule_paused", _) => "berth.schedule.paused".into(),
+        ("webhook_disabled", _) => "berth.webhook.disabled".into(),
         // Of a later version.
         (kind, _) => format!("{PREFIX}{kind}").into(),
     }
@@ -74,6 +80,20 @@ impl std::str::FromStr for TypePattern {
 }
 
 impl TypePattern {
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it means types of tasks.
+    #[must_use]
+    pub fn is_of_tasks(&self) -> bool {
+        const TASKS: &str = "berth.task.";
+        self.0.starts_with(TASKS)
+            || self.0.strip_suffix('*').is_some_and(|fixed| TASKS.starts_with(fixed))
+    }
+
     /// Whether it means this type.
     #[must_use]
     pub fn fits(&self, event_type: &str) -> bool {
@@ -97,33 +117,57 @@ pub struct EventFilter {
     pub schedule: Option<ScheduleId>,
     /// Of tasks of this workflow run.
     pub workflow_run: Option<WorkflowRunId>,
+    /// Of tasks that have all these labels.
+    pub labels: BTreeMap<String, String>,
+    /// Of the schedule that has this name, or of tasks that it made.
+    pub schedule_name: Option<String>,
+    /// Of tasks of runs of the workflow of this name.
+    pub workflow: Option<String>,
 }
 
 /// What an event is about, as far as filters ask.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
-    /// Its type.
-    pub event_type: &'a str,
-    /// The name of its task.
-    pub name: Option<&'a str>,
-    /// Its task.
-    pub task: Option<TaskId>,
-    /// Its schedule, or that of its task.
-    pub schedule: Option<ScheduleId>,
-    /// The workflow run of its task.
-    pub workflow_run: Option<WorkflowRunId>,
+    event_type: &'a str,
+    task: Option<&'a TaskEvent>,
+    schedule: Option<ScheduleId>,
+    schedule_name: Option<&'a str>,
+}
+
+impl<'a> About<'a> {
+    /// Of an event that is told so.
+    #[must_use]
+    pub fn of(record: &'a EventRecord, told: &'a Told) -> Self {
+        let text = |field: &str| told.data[field].as_str();
+        let (schedule, schedule_name) = match &record.task {
+            Some(task) => (task.schedule, task.schedule_name.as_deref()),
+            None => (text("schedule_id").and_then(|id| id.parse().ok()), text("schedule")),
+        };
+        let event_type = &told.event_type;
+        Self { event_type, task: record.task.as_ref(), schedule, schedule_name }
+    }
 }
 
 impl EventFilter {
     /// Whether an event is asked for.
     #[must_use]
     pub fn fits(&self, about: &About<'_>) -> bool {
-        let Self { types, name, task, schedule, workflow_run } = self;
+        let Self { types, name, task, schedule, workflow_run, labels, schedule_name, workflow } =
+            self;
+        let of = about.task;
+        let is = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.is_none() || wanted.as_deref() == found
+        };
         (types.is_empty() || types.iter().any(|pattern| pattern.fits(about.event_type)))
-            && (name.is_none() || name.as_deref() == about.name)
-            && (task.is_none() || *task == about.task)
+            && is(name, of.and_then(|of| of.name.as_deref()))
+            && (task.is_none() || *task == of.map(|of| of.id))
             && (schedule.is_none() || *schedule == about.schedule)
-            && (workflow_run.is_none() || *workflow_run == about.workflow_run)
+            && is(schedule_name, about.schedule_name)
+            && (workflow_run.is_none() || *workflow_run == of.and_then(|of| of.workflow_run))
+            && is(workflow, of.and_then(|of| of.workflow.as_deref()))
+            && labels
+                .iter()
+                .all(|(key, value)| of.is_some_and(|of| of.labels.get(key) == Some(value)))
     }
 }
 
@@ -156,24 +200,46 @@ mod tests {
         assert!(format!("berth.{}", "x".repeat(100)).parse::<TypePattern>().is_err());
     }
 
+    fn event() -> EventRecord {
+        EventRecord {
+            place: EventPlace { txid: 1, seq: 2 },
+            at: crate::time::parse_time("2030-01-31T12:00:00Z").unwrap(),
+            kind: "task_changed".into(),
+            task: Some(TaskEvent {
+                id: TaskId::fresh(),
+                state: State::Failed,
+                attempt: 1,
+                exit_code: Some(2),
+                reason: None,
+                name: Some("nightly".into()),
+                labels: [("team".to_owned(), "data".to_owned())].into(),
+                schedule: Some(ScheduleId(uuid::Uuid::from_u128(7))),
+                schedule_name: Some("every-night".into()),
+                workflow_run: None,
+                workflow: Some("etl".into()),
+                node: None,
+            }),
+            detail_json: None,
+        }
+    }
+
     #[test]
     fn a_filter_asks_for_all_that_it_names() {
-        let (task, schedule) = (TaskId::fresh(), ScheduleId(uuid::Uuid::from_u128(7)));
-        let about = About {
-            event_type: "berth.task.failed",
-            name: Some("nightly"),
-            task: Some(task),
-            schedule: Some(schedule),
-            workflow_run: None,
-        };
+        let record = event();
+        let told = record.told();
+        let about = About::of(&record, &told);
         assert!(EventFilter::default().fits(&about));
         let types = vec![pattern("berth.quota.*"), pattern("berth.task.failed")];
+        let task = record.task.as_ref().unwrap();
         let all = EventFilter {
             types,
             name: Some("nightly".into()),
-            task: Some(task),
-            schedule: Some(schedule),
+            task: Some(task.id),
+            schedule: task.schedule,
             workflow_run: None,
+            labels: task.labels.clone(),
+            schedule_name: Some("every-night".into()),
+            workflow: Some("etl".into()),
         };
         assert!(all.fits(&about));
         for other in [
@@ -182,10 +248,45 @@ mod tests {
             EventFilter { task: Some(TaskId::fresh()), ..all.clone() },
             EventFilter { schedule: Some(ScheduleId(uuid::Uuid::from_u128(8))), ..all.clone() },
             EventFilter { workflow_run: Some(WorkflowRunId(uuid::Uuid::nil())), ..all.clone() },
+            EventFilter { labels: [("team".into(), "ml".into())].into(), ..all.clone() },
+            EventFilter { labels: [("other".into(), "data".into())].into(), ..all.clone() },
+            EventFilter { schedule_name: Some("hourly".into()), ..all.clone() },
+            EventFilter { workflow: Some("elt".into()), ..all.clone() },
         ] {
             assert!(!other.fits(&about), "{other:?}");
         }
-        assert!(!all.fits(&About { name: None, ..about }));
+    }
+
+    #[test]
+    fn an_event_without_a_task_is_of_its_schedule_and_of_no_label() {
+        let id = ScheduleId(uuid::Uuid::from_u128(7));
+        let detail = serde_json::json!({"schedule_id": id.to_string(), "schedule": "nightly"});
+        let (kind, detail_json) = ("fire_missed".to_owned(), Some(detail.to_string()));
+        let record = EventRecord { kind, task: None, detail_json, ..event() };
+        let told = record.told();
+        let fits = |filter: EventFilter| filter.fits(&About::of(&record, &told));
+        assert!(fits(EventFilter { schedule: Some(id), ..EventFilter::default() }));
+        assert!(fits(EventFilter {
+            schedule_name: Some("nightly".into()),
+            ..EventFilter::default()
+        }));
+        let labels = [("team".to_owned(), "data".to_owned())].into();
+        assert!(!fits(EventFilter { labels, ..EventFilter::default() }));
+        assert!(!fits(EventFilter { name: Some("nightly".into()), ..EventFilter::default() }));
+    }
+
+    #[test]
+    fn who_asks_for_tasks_is_known_by_the_pattern() {
+        for (text, is) in [
+            ("berth.task.failed", true),
+            ("berth.task.*", true),
+            ("berth.*", true),
+            ("berth.ta*", true),
+            ("berth.schedule.*", false),
+            ("berth.quota.nearly_used", false),
+        ] {
+            assert_eq!(pattern(text).is_of_tasks(), is, "{text}");
+        }
     }
 
     #[test]

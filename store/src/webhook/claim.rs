@@ -1,0 +1,152 @@
+//! Claims deliveries that are due.
+
+use super::record::{secret_of, spec_of, tenant};
+use crate::StoreError;
+use crate::connect::NotifierDb;
+use crate::statement::{named, patient};
+use domain::id::{DeliveryId, TenantId};
+use domain::time::{Timestamp, millis};
+use domain::webhook::{SigningSecret, WebhookSpec};
+use sqlx::PgConnection;
+use std::sync::Arc;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Webhooks of which one call claims, at most.
+const WEBHOOKS: i64 = 16;
+
+/// A webhook, as a delivery needs it.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// Its id.
+    pub id: Uuid,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// What is stored.
+    pub spec: WebhookSpec,
+    /// What signs: the present secret, and the one before while it does.
+    pub secrets: Vec<SigningSecret>,
+    /// Tries in a row without a success.
+    pub failures: u64,
+}
+
+/// A delivery that the caller sends before its lease is over.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// To whom.
+    pub hook: Arc<Hook>,
+    /// Its id, which the receiver sees.
+    pub id: DeliveryId,
+    /// When its event was written; part of its key.
+    pub at: Timestamp,
+    /// From when on its age counts.
+    pub since: Timestamp,
+    /// Tries before this one.
+    pub tries: u64,
+    /// What is sent.
+    pub body: String,
+}
+
+/// Claims deliveries that are due, for `lease`. `room` says how many of a webhook with so many failures in a row; `full` names webhooks of
+/// which none is wanted now.
+///
+/// # Errors
+/// When the database cannot answer; what was claimed is due again when its lease is over.
+pub async fn claim(
+    db: &NotifierDb,
+    full: &[Uuid],
+    lease: Duration,
+    room: impl Fn(Uuid, u64) -> u32,
+) -> Result<Vec<Claimed>, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let mut all = Vec::new();
+    for (hook, is_ready) in due(&mut tx, full).await? {
+        let room = room(hook.id, hook.failures);
+        let before = all.len();
+        if is_ready {
+            claim_of(&mut tx, &Arc::new(hook.clone()), (room, lease), &mut all).await?;
+        }
+        let is_cut = all.len() - before >= room as usize;
+        next(&mut tx, hook.id, is_ready && is_cut).await?;
+    }
+    named("commit", tx.commit()).await?;
+    Ok(all)
+}
+
+/// Locks webhooks that may have deliveries that are due; whether an ordered one has been told of all that happened.
+async fn due(tx: &mut PgConnection, full: &[Uuid]) -> Result<Vec<(Hook, bool)>, StoreError> {
+    let query = sqlx::query!(
+        r#"select w.id, w.tenant_id, w.name, w.spec, w.secret, case when w.old_secret_until > now() then w.old_secret end as old_secret,
+                w.failures, (not w.ordered or not w.behind) as "is_ready!"
+            from webhook w
+            where w.next_due <= clock_timestamp() and w.disabled_at is null and not w.paused and w.id <> all ($1)
+            order by w.next_due limit $2 for no key update skip locked"#,
+        full,
+        WEBHOOKS
+    );
+    let rows = patient("webhook.due", query.fetch_all(tx)).await?;
+    rows.into_iter()
+        .map(|row| {
+            let mut secrets = vec![secret_of(&row.name, &row.secret)?];
+            if let Some(old) = &row.old_secret {
+                secrets.push(secret_of(&row.name, old)?);
+            }
+            let hook = Hook {
+                id: row.id,
+                tenant: tenant(row.tenant_id),
+                spec: spec_of(&row.name, &row.spec)?,
+                secrets,
+                failures: row.failures.unsigned_abs(),
+            };
+            Ok((hook, row.is_ready))
+        })
+        .collect()
+}
+
+async fn claim_of(
+    tx: &mut PgConnection,
+    hook: &Arc<Hook>,
+    (room, lease): (u32, Duration),
+    all: &mut Vec<Claimed>,
+) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        r#"with picked as (
+                select d.at, d.id from webhook_delivery d
+                where d.webhook_id = $1 and d.state = 'pending' and d.due_at <= clock_timestamp()
+                    and (not $2 or not exists (
+                        select from webhook_delivery e
+                        where e.webhook_id = $1 and e.state = 'pending' and e.subject = d.subject and e.seq < d.seq))
+                order by d.due_at limit $3
+            )
+            update webhook_delivery d set due_at = clock_timestamp() + $4 * interval '1 millisecond'
+            from picked p where d.webhook_id = $1 and d.at = p.at and d.id = p.id
+            returning d.id as "id!", d.at as "at!", d.since as "since!", d.tries as "tries!", d.body as "body!""#,
+        hook.id,
+        hook.spec.ordered,
+        i64::from(room),
+        millis(lease) as f64
+    );
+    let rows = patient("webhook.claim", query.fetch_all(tx)).await?;
+    all.extend(rows.into_iter().map(|row| Claimed {
+        hook: Arc::clone(hook),
+        id: DeliveryId(row.id),
+        at: row.at,
+        since: row.since,
+        tries: row.tries.unsigned_abs(),
+        body: row.body,
+    }));
+    Ok(())
+}
+
+/// Writes down when the webhook is to be looked at again: at once where there may be more that are due.
+async fn next(tx: &mut PgConnection, id: Uuid, is_cut: bool) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update webhook w set next_due = case when $2 then w.next_due else (
+                select min(d.due_at) from webhook_delivery d
+                where d.webhook_id = $1 and d.state = 'pending' and d.due_at > clock_timestamp()) end
+            where w.id = $1",
+        id,
+        is_cut
+    );
+    named("webhook.next", query.execute(tx)).await.map(drop)
+}
