@@ -20,6 +20,8 @@ use tokio::sync::Notify;
 
 /// How often events are looked for while nothing happens.
 const IDLE: Duration = Duration::from_millis(100);
+/// The least time for writing what the last receivers answered, and for closing connections.
+const LEAST: Duration = Duration::from_secs(1);
 /// Lookups of names at once, in all and of one tenant.
 const LOOKUPS: (usize, usize) = (64, 8);
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -110,10 +112,11 @@ impl Notifier {
         if let Err(still) = self.tasks.join_all(limit).await {
             tracing::warn!(loops = ?still, "Some tries did not end in time");
         }
-        let left = until.saturating_duration_since(clock::monotonic()).max(Duration::from_secs(1));
+        let left = until.saturating_duration_since(clock::monotonic()).max(LEAST);
         if let Ok(Err(error)) = clock::timeout(left, self.tick.settle()).await {
             tracing::warn!(%error, "What the last receivers answered is not written: {error}");
         }
-        self.tick.db.close().await;
+        // A database that does not answer holds no process up.
+        clock::timeout(LEAST, self.tick.db.close()).await.ok();
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 /// Beyond a try's timeout, for looking its host up and for writing what became of it.
-const SLACK: Duration = Duration::from_secs(30);
+const SLACK: Duration = Duration::from_secs(15);
 /// Between two turns while there is something to do: what happens in between is done in one transaction.
 const PACE: Duration = Duration::from_millis(5);
 

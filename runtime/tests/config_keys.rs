@@ -13,6 +13,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("database.submit_url", "postgres://marker_submit@h/d"),
     ("database.scheduler_url", "postgres://marker_scheduler@h/d"),
     ("database.rm_url", "postgres://marker_rm@h/d"),
+    ("database.notifier_url", "postgres://marker_notifier@h/d"),
     ("database.admin_url", "postgres://marker_admin@h/d"),
     ("database.api_connections", "91"),
     ("database.tenant_connections", "91"),
@@ -133,6 +134,14 @@ const OTHERS: &[(&str, &str)] = &[
     ("resource_manager.max_connections", "91"),
     ("resource_manager.first_call_timeout", "17s"),
     ("resource_manager.shutdown_grace", "17s"),
+    ("notifier.listen", "127.0.0.1:91"),
+    ("notifier.private_targets", "true"),
+    ("notifier.name_servers", "10.0.0.2"),
+    ("notifier.timeout", "17s"),
+    ("notifier.concurrency", "91"),
+    ("notifier.webhook_concurrency", "9"),
+    ("notifier.disable_failures", "91"),
+    ("notifier.disable_after", "17h"),
     ("executor.id", "other"),
     ("executor.pool", "other"),
     ("executor.drivers", "noop"),
@@ -171,13 +180,14 @@ const OTHERS: &[(&str, &str)] = &[
     ("telemetry.otlp_metrics_interval", "30s"),
 ];
 
-const SECRETS: [&str; 14] = [
+const SECRETS: [&str; 15] = [
     "database.url",
     "database.service_password",
     "database.api_url",
     "database.submit_url",
     "database.scheduler_url",
     "database.rm_url",
+    "database.notifier_url",
     "database.admin_url",
     "bus.url",
     "redis.url",

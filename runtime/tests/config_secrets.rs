@@ -26,6 +26,7 @@ fn a_services_login_is_derived_from_the_owners_url() {
         (ServiceRole::Submit, "berth_submit"),
         (ServiceRole::Scheduler, "berth_scheduler"),
         (ServiceRole::ResourceManager, "berth_rm"),
+        (ServiceRole::Notifier, "berth_notifier"),
         (ServiceRole::Admin, "berth_admin"),
     ] {
         let wanted = format!("postgres://{user}:p%40ss%2Fword@db:5433/berth?sslmode=require");

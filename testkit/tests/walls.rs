@@ -18,7 +18,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A crate and the crates of ours it may depend on.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("domain", &[]),
     // The wire and nothing behind it: customers link it with the client.
     ("api-types", &["domain"]),
@@ -34,6 +34,8 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("resource-manager", &["domain", "runtime", "store", "bus", "protocol"]),
     ("egress", &["domain", "runtime"]),
     ("executor", &["domain", "runtime", "protocol", "egress"]),
+    // What it sends is what the API would show.
+    ("notifier", &["domain", "api-types", "runtime", "store", "egress"]),
     ("client", &["domain", "api-types"]),
     // Its clock is virtual: what it could reach of the others would bring theirs.
     ("sim", &["domain"]),
@@ -49,6 +51,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
             "api",
             "scheduler",
             "resource-manager",
+            "notifier",
             "executor",
         ],
     ),

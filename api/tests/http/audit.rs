@@ -9,7 +9,7 @@ use domain::audit::AuditAction;
 use serde_json::{Value, json};
 
 /// Every route that changes something, but submits and cancels, and the action under which the audit tells of it.
-const AUDITED: [(&str, AuditAction); 66] = [
+const AUDITED: [(&str, AuditAction); 72] = [
     ("key.create", AuditAction::KeyCreate),
     ("key.rotate", AuditAction::KeyRotate),
     ("key.revoke", AuditAction::KeyRevoke),
@@ -41,6 +41,12 @@ const AUDITED: [(&str, AuditAction); 66] = [
     ("concurrency.delete", AuditAction::ConcurrencyDelete),
     ("spend_cap.put", AuditAction::SpendCapPut),
     ("spend_cap.delete", AuditAction::SpendCapDelete),
+    ("webhook.put", AuditAction::WebhookPut),
+    ("webhook.delete", AuditAction::WebhookDelete),
+    ("webhook.rotate", AuditAction::WebhookRotate),
+    ("webhook.resume", AuditAction::WebhookResume),
+    ("webhook.replay", AuditAction::WebhookReplay),
+    ("webhook.replay_one", AuditAction::WebhookReplay),
     ("schedule.put", AuditAction::SchedulePut),
     ("schedule.delete", AuditAction::ScheduleDelete),
     ("schedule.pause", AuditAction::SchedulePause),
@@ -113,6 +119,8 @@ fn every_route_that_changes_something_says_as_what_it_is_audited() {
     for endpoint in &TABLE {
         // What a canary saw is a figure, every half a minute.
         let of_tasks = OF_TASKS.contains(&endpoint.name) || endpoint.name == "canary.report";
+        // A test of a webhook is in its own log, and tells its receiver nothing.
+        let of_tasks = of_tasks || endpoint.name == "webhook.test";
         let asks = ["schedule.preview_timing", "usage.quote", "price_book.dry_run"]
             .contains(&endpoint.name);
         let reads = endpoint.verb == Verb::Get || asks;
@@ -351,6 +359,49 @@ async fn a_spend_cap(watch: &mut Watch<'_>) {
     watch.none(&delete().await).await;
 }
 
+/// A webhook is stored, changed, gets another secret, is replayed, enabled again and deleted. No secret and no header is told.
+async fn a_webhook(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let path = "/v1/webhooks/all";
+    let act = async |verb: &str, part: &str, body: Value| {
+        ask(server, &server.key, verb, &format!("{path}{part}"), body).await
+    };
+    let put = async |url: &str| {
+        act("PUT", "", json!({"url": url, "headers": {"Authorization": "Bearer hunter2"}})).await
+    };
+    let row = watch.one(&put("https://a.example/x?key=hunter2").await).await;
+    assert_eq!(row["target"], json!({"kind": "webhook", "id": "all"}));
+    assert_eq!(
+        (&row["before"], &row["after"]["url"]),
+        (&Value::Null, &json!("https://a.example/x"))
+    );
+    watch.none(&put("https://a.example/x?key=hunter2").await).await;
+    let row = watch.one(&put("https://b.example/").await).await;
+    assert_eq!(row["before"]["url"], "https://a.example/x");
+    watch.actions.pop();
+    watch.none(&put("nonsense").await).await;
+    watch.one(&act("POST", "/rotate", Value::Null).await).await;
+    watch.one(&act("POST", "/replay", json!({"from": "2020-01-01T00:00:00Z"})).await).await;
+    let made = act("POST", "/test", Value::Null).await;
+    watch.none(&made).await;
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    let again = act("POST", &format!("/deliveries/{id}/replay"), Value::Null).await;
+    assert_eq!(watch.one(&again).await["after"], json!({"delivery": id}));
+    watch.none(&act("POST", "/resume", Value::Null).await).await;
+    server
+        .db
+        .sql("update webhook set disabled_at = now(), disabled_reason = 'r' where name = 'all'")
+        .await
+        .unwrap();
+    watch.one(&act("POST", "/resume", Value::Null).await).await;
+    let row = watch.one(&act("DELETE", "", Value::Null).await).await;
+    assert_eq!(
+        (&row["before"]["url"], &row["after"]),
+        (&json!("https://b.example/"), &Value::Null)
+    );
+    watch.none(&act("DELETE", "", Value::Null).await).await;
+}
+
 /// The levers of a task; what changes nothing or is refused is not told.
 async fn levers(watch: &mut Watch<'_>) {
     let server = watch.server;
@@ -513,6 +564,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     keys(&mut watch).await;
     a_limit(&mut watch).await;
     a_spend_cap(&mut watch).await;
+    a_webhook(&mut watch).await;
     levers(&mut watch).await;
     a_schedule(&mut watch).await;
     a_workflow(&mut watch).await;

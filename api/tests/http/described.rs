@@ -1,7 +1,7 @@
 //! The document against the server: parameters, headers, answers. Each test walks the whole document, so that no route is forgotten.
 
 use crate::client::{Answer, request};
-use crate::matrix::{PLAN, PRICE_BOOK, SPEND_CAP};
+use crate::matrix::{PLAN, PRICE_BOOK, SPEND_CAP, WEBHOOK};
 use crate::server::{ALL_SCOPES, Server};
 use api::routes::table::{Access, Endpoint, TABLE, Verb};
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
@@ -282,6 +282,9 @@ fn body(endpoint: &Endpoint) -> String {
         "task.approve" | "task.reject" => json!({"note": "for a test"}),
         "concurrency.put" => json!({"running": 3}),
         "spend_cap.put" => serde_json::from_str(SPEND_CAP).unwrap(),
+        "webhook.put" => serde_json::from_str(WEBHOOK).unwrap(),
+        "webhook.rotate" => json!({"keep_old": "1h"}),
+        "webhook.replay" => json!({"from": "2020-01-01T00:00:00Z", "only": "all"}),
         "key.create" => json!({"name": "n", "scopes": ["read"], "expires_in": "24h"}),
         "key.rotate" => json!({"overlap": "1h"}),
         "user.create" => json!({"email": "ann@example.com", "role": "viewer"}),
@@ -391,6 +394,8 @@ async fn each_answer_is_documented_with_its_headers_and_its_body() {
             "/v1/admin/price-books/own".to_owned()
         } else if endpoint.name == "spend_cap.put" {
             "/v1/spend-caps/own".to_owned()
+        } else if endpoint.name == "webhook.put" {
+            "/v1/webhooks/own".to_owned()
         } else {
             server.filled(endpoint.path).await
         };

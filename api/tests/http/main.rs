@@ -65,5 +65,6 @@ mod tokens;
 mod tries;
 mod turns;
 mod users;
+mod webhooks;
 mod who_am_i;
 mod workflows;

@@ -8,7 +8,7 @@ use crate::server::{ALL_SCOPES, SCHEDULE, Server, WORKFLOW};
 use crate::users::{server, sign_in, signed_in, user};
 use api::routes::table::{Access, Endpoint, TABLE};
 use domain::access::{OperatorScope, Permission, PermissionSet, Role, ScopeSet};
-use domain::id::{SignInId, TaskId, TenantId, UserId, WorkflowRunId};
+use domain::id::{DeliveryId, SignInId, TaskId, TenantId, UserId, WorkflowRunId};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -17,6 +17,9 @@ const VERBS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTI
 /// A spend cap that can be stored.
 pub const SPEND_CAP: &str =
     r#"{"amount":5000000,"currency":"EUR","period":"day","label":{"key":"team","value":"ml"}}"#;
+
+/// A webhook that can be stored.
+pub const WEBHOOK: &str = r#"{"url":"https://a.example/hook","events":["berth.task.*"],"labels":{"team":"ml"},"headers":{"x-key":"k"}}"#;
 
 /// A price book that can be stored.
 pub const PRICE_BOOK: &str = r#"{"currency":"EUR","prices":[{"effective_from":"2020-01-01T00:00:00Z","rates":{"cpu_core":40000},
@@ -97,6 +100,11 @@ async fn ids(server: &Server, path: &str, theirs: &Theirs) -> [String; 3] {
             gone(format!("/v1/keys/{own}")).await;
             [theirs.key.clone(), "abcdefghij23".to_owned(), own]
         }
+        "webhooks" => {
+            let own = server.delivery().await;
+            server.db.sql("delete from webhook_delivery where tenant_id = (select id from tenant where name = 'first')").await.unwrap();
+            [theirs.delivery.clone(), DeliveryId::fresh().to_string(), own]
+        }
         "users" => {
             let own = server.user_id().await;
             gone(format!("/v1/users/{own}")).await;
@@ -140,6 +148,7 @@ struct Theirs {
     key: String,
     user: String,
     sign_in: String,
+    delivery: String,
     cursors: Vec<String>,
 }
 
@@ -191,6 +200,13 @@ impl Theirs {
         let second = WORKFLOW.replace("\"b\"", "\"c\"");
         let changed = server.put_as(&admin, "/v1/workflows/theirs", &[], &second).await;
         assert_eq!(changed.status, 200, "{changed:?}");
+        let hook = WEBHOOK.to_owned();
+        assert_eq!(server.put_as(&admin, "/v1/webhooks/theirs", &[], &hook).await.status, 201);
+        let mut delivery = String::new();
+        for _ in 0..2 {
+            let made = server.post_as(&admin, "/v1/webhooks/theirs/test", &[], "").await;
+            delivery = made.json()["id"].as_str().unwrap().to_owned();
+        }
         let mut cursors = Vec::new();
         for list in lists(&task) {
             let page = server.get_as(&admin, &format!("{list}?limit=1")).await;
@@ -206,6 +222,7 @@ impl Theirs {
             task,
             run,
             user,
+            delivery,
             sign_in: text(&sign_in["id"]),
             key: text(&key["id"]),
             cursors,
@@ -294,6 +311,8 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
         "spend_cap.put" => SPEND_CAP,
+        "webhook.put" => WEBHOOK,
+        "webhook.replay" => r#"{"from":"2020-01-01T00:00:00Z"}"#,
         "usage.quote" => r#"{"task":{"run":{"noop":{}}}}"#,
         "task.mark_succeeded" => r#"{"note":"n"}"#,
         "task.change" => r#"{"priority":1}"#,
@@ -338,7 +357,7 @@ async fn a_foreign_an_unknown_and_a_gone_thing_are_alike_to_the_byte_on_every_ro
             let mut answers = Vec::new();
             for id in &ids {
                 let id = if id.is_empty() { &asker.ended } else { id };
-                let target = endpoint.path.replace("{id}", id);
+                let target = endpoint.path.replace("{id}", id).replace("{name}", "free");
                 let answer = ask(&server, endpoint, &target, &asker.credential).await;
                 answers.push(shown_but(&answer, id));
                 asked += 1;
@@ -581,7 +600,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
             assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{list}");
         }
     }
-    assert_eq!(theirs.cursors.len(), 14);
+    assert_eq!(theirs.cursors.len(), 15);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);

@@ -209,6 +209,9 @@ impl Server {
             );
             self.db.sql(&free).await.unwrap();
         }
+        if path.starts_with("/v1/webhooks/") {
+            self.webhook().await;
+        }
         let path = path.replace("{key}", "exports");
         let path = match path.contains("{key_id}") {
             true => path.replace("{key_id}", &self.key_id().await),
@@ -246,6 +249,7 @@ impl Server {
             "workflow-runs" => self.run().await,
             "keys" => self.key_id().await,
             "users" => self.user_id().await,
+            "webhooks" => self.delivery().await,
             // Those of others are not found; that one's own are is in `users`.
             "sessions" => domain::id::SignInId::fresh().to_string(),
             "admin" if path.starts_with("/v1/admin/operator-keys/") => {
@@ -256,6 +260,26 @@ impl Server {
             other => panic!("nothing is known of {other}: a new route needs its own thing here"),
         };
         path.replace("{id}", &id)
+    }
+
+    /// There is the webhook `free`.
+    async fn webhook(&self) {
+        let sql = format!(
+            "insert into webhook (id, tenant_id, name, spec, ordered, paused, secret, txid, seq)
+                values (gen_random_uuid(), '{}', 'free', '{}', false, false, 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz', 0, 0)
+                on conflict do nothing",
+            self.tenant.uuid(),
+            r#"{"url":"https://a.example/","events":[],"name":null,"labels":{},"schedule":null,"workflow":null,"headers":{},"payload":null,"ordered":false,"paused":false}"#,
+        );
+        self.db.sql(&sql).await.unwrap();
+    }
+
+    /// The id of a delivery of it.
+    pub async fn delivery(&self) -> String {
+        self.webhook().await;
+        let made = self.post("/v1/webhooks/free/test", "").await;
+        assert_eq!(made.status, 202, "{made:?}");
+        made.json()["id"].as_str().unwrap().to_owned()
     }
 
     /// The number of a final invoice of the present days, of which each attempt of the tier `basic` is in the first line.

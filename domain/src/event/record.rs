@@ -1,6 +1,6 @@
 //! Rows of the event log, as their readers see them.
 
-use super::type_of;
+use super::kind::type_of;
 use crate::id::{ScheduleId, TaskId, WorkflowRunId};
 use crate::task::State;
 use crate::time::Timestamp;

@@ -10,12 +10,13 @@ use testkit::services::{PrivatePostgres, TestBroker};
 use testkit::{poll, program, psql};
 
 const SOON: Duration = Duration::from_secs(20);
-const LOGINS: [(&str, &str); 5] = [
+const LOGINS: [(&str, &str); 6] = [
     ("API_URL", "berth_api"),
     ("SUBMIT_URL", "berth_submit"),
     ("ADMIN_URL", "berth_admin"),
     ("SCHEDULER_URL", "berth_scheduler"),
     ("RM_URL", "berth_rm"),
+    ("NOTIFIER_URL", "berth_notifier"),
 ];
 
 fn one_of_each() -> Shape {

@@ -53,5 +53,6 @@ mod unreadable;
 mod up;
 mod upgrade;
 mod waiting_nodes;
+mod webhooks;
 mod workflows;
 mod zone_rules;

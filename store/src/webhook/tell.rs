@@ -52,6 +52,7 @@ struct Hook {
     name: String,
     spec: String,
     from: EventPlace,
+    created_at: Timestamp,
 }
 
 /// Moves some webhooks that have events behind their cursors. `render` says what is sent of an event; `None`: the webhook does not ask for
@@ -69,7 +70,9 @@ pub async fn tell(
     for hook in behind(&mut tx).await? {
         let found = read(&mut tx, hook.tenant, hook.from, EVENTS).await?;
         if let Ok(spec) = spec_of(&hook.name, &hook.spec) {
-            for record in &found.feed.events {
+            // Its cursor began before all that was under way then.
+            let since = found.feed.events.iter().filter(|record| record.at >= hook.created_at);
+            for record in since {
                 if let Some(new) = render(Event { record, spec: &spec }) {
                     rows.push(&hook, record, new);
                 }
@@ -88,7 +91,8 @@ pub async fn tell(
 /// Locks webhooks that have events behind their cursors; those that waited longest come first.
 async fn behind(tx: &mut PgConnection) -> Result<Vec<Hook>, StoreError> {
     let query = sqlx::query!(
-        r#"select w.id as "id!", w.tenant_id as "tenant_id!", w.name as "name!", w.spec as "spec!", w.txid as "txid!", w.seq as "seq!"
+        r#"select w.id as "id!", w.tenant_id as "tenant_id!", w.name as "name!", w.spec as "spec!", w.txid as "txid!", w.seq as "seq!",
+                w.created_at as "created_at!"
             from webhook w
             where w.disabled_at is null and not w.paused and exists (
                 select from task_event n
@@ -104,6 +108,7 @@ async fn behind(tx: &mut PgConnection) -> Result<Vec<Hook>, StoreError> {
         name: row.name,
         spec: row.spec,
         from: EventPlace { txid: row.txid, seq: row.seq },
+        created_at: row.created_at,
     });
     Ok(hooks.collect())
 }

@@ -3,8 +3,8 @@
 use crate::support::{World, log_in, refused, two_tenants};
 use sqlx::AssertSqlSafe;
 
-const ROLES: [&str; 5] =
-    ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"];
+const ROLES: [&str; 6] =
+    ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_notifier", "berth_admin"];
 
 async fn tables_with_a_tenant(world: &World) -> Vec<String> {
     sqlx::query_scalar(
@@ -38,7 +38,7 @@ async fn every_table_of_tenants_and_every_partition_forces_row_level_security() 
 async fn no_service_role_owns_anything_is_superuser_or_passes_row_level_security() {
     let world = World::new().await;
     let roles = "from pg_roles where rolname like 'berth\\_%'";
-    assert_eq!(world.number(format!("select count(*) {roles}")).await, 5);
+    assert_eq!(world.number(format!("select count(*) {roles}")).await, 6);
     let mighty = format!(
         "select count(*) {roles} and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolinherit)"
     );
@@ -141,6 +141,9 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
             "output_use",
             "event_consumer",
         ],
+        "berth_notifier" => {
+            vec!["webhook", "webhook_delivery", "task_event", "task_spec", "schedule"]
+        }
         "berth_admin" => BY_OPERATORS.to_vec(),
         _ => vec![],
     };
@@ -190,6 +193,15 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_api", "select * from api_replica"),
         ("berth_scheduler", "select * from rate_checkpoint"),
         ("berth_rm", "select * from api_replica"),
+        ("berth_notifier", "select * from task"),
+        ("berth_notifier", "select * from api_key"),
+        ("berth_notifier", "insert into webhook select * from webhook"),
+        ("berth_notifier", "delete from webhook_delivery"),
+        ("berth_notifier", "delete from task_event"),
+        ("berth_scheduler", "select * from webhook"),
+        ("berth_rm", "select * from webhook_delivery"),
+        ("berth_admin", "select * from webhook"),
+        ("berth_submit", "select * from webhook"),
         ("berth_scheduler", "insert into schedule select * from schedule"),
         ("berth_scheduler", "delete from schedule_fire"),
         ("berth_api", "insert into schedule_fire select * from schedule_fire"),

@@ -9,8 +9,8 @@ use store::audit::{Act, AuditAction, AuditFilter, By, seal_batch};
 use store::connect::SchedulerDb;
 use store::key::NewOwnKey;
 
-const ROLES: [&str; 5] =
-    ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"];
+const ROLES: [&str; 6] =
+    ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_notifier", "berth_admin"];
 const UNSEALED: &str = "select count(*) from audit_pending";
 
 /// Seals all there is.

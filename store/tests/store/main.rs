@@ -64,4 +64,5 @@ mod tls;
 mod tokens;
 mod unique_keys;
 mod usage_rebuild;
+mod webhooks;
 mod what_moves;

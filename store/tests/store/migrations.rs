@@ -31,6 +31,7 @@ async fn the_service_roles_sessions_are_set_for_their_work() {
         ("berth_submit", true),
         ("berth_scheduler", true),
         ("berth_rm", true),
+        ("berth_notifier", false),
     ] {
         let url = world.database.role_url(role).unwrap();
         let pool = PgPoolOptions::new().max_connections(1).connect(&url).await.unwrap();
@@ -91,7 +92,7 @@ async fn an_owner_without_superuser_can_migrate_and_the_house_is_kept_as_well() 
     let task = store::task::submit::NewTask { id, ..new_task(domain::id::TenantId::fresh()) };
     store::task::submit::insert(&submit, &[task]).await.unwrap();
     assert!(store::partition::drop_expired(&scheduler, 7).await.unwrap() > 50);
-    assert_eq!(store::partition::ensure(&scheduler, 9).await.unwrap(), 14);
+    assert_eq!(store::partition::ensure(&scheduler, 9).await.unwrap(), 16);
     assert_eq!(
         sqlx::query_scalar::<_, i64>("select count(*) from task_spec")
             .fetch_one(&pool)

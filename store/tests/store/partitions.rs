@@ -44,7 +44,7 @@ async fn days_ahead_are_made_once_however_many_ask() {
         let world = Arc::clone(&world);
         all.spawn(async move { ensure(&world.scheduler, 9).await.unwrap() });
     }
-    assert_eq!(all.join_all().await.into_iter().sum::<u64>(), 2 * 7);
+    assert_eq!(all.join_all().await.into_iter().sum::<u64>(), 2 * 8);
     assert_eq!(ensure(&world.scheduler, 9).await.unwrap(), 0);
     for parent in PARENTS {
         assert_eq!(
@@ -135,7 +135,7 @@ async fn a_clock_days_off_lands_in_the_default_partition_and_comes_home_when_its
         );
     }
     assert_eq!(strays(&world.scheduler).await.unwrap(), 2);
-    assert_eq!(ensure(&world.scheduler, 14).await.unwrap(), 7 * 7);
+    assert_eq!(ensure(&world.scheduler, 14).await.unwrap(), 7 * 8);
     assert_eq!(
         strays(&world.scheduler).await.unwrap(),
         1,
@@ -161,7 +161,7 @@ async fn a_long_statement_in_the_way_is_not_waited_for_long() {
     reader.rollback().await.unwrap();
     assert_eq!(
         ensure(&world.scheduler, 9).await.unwrap(),
-        2 * 2 + 5,
+        2 * 2 + 6,
         "two days of two tables, yesterday of the others"
     );
 }

@@ -16,7 +16,7 @@ use store::TenantScope;
 use store::task::{TaskFilter, find};
 
 /// Tables that grow with the work: nothing may read them whole.
-const LARGE: [&str; 15] = [
+const LARGE: [&str; 16] = [
     "task",
     "task_spec",
     "task_history",
@@ -32,6 +32,7 @@ const LARGE: [&str; 15] = [
     "task_release",
     "workflow_run",
     "workflow_items",
+    "webhook_delivery",
 ];
 
 /// The statement from which the batcher chooses.
@@ -127,6 +128,7 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         ("CountDb", "berth_submit"),
         ("SchedulerDb", "berth_scheduler"),
         ("RmDb", "berth_rm"),
+        ("NotifierDb", "berth_notifier"),
         ("AdminDb", "berth_admin"),
     ];
     let named: Vec<_> = handles
@@ -146,6 +148,7 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         true if path.starts_with("invoice") || path.ends_with("price_history.rs") => {
             vec!["berth_api", "berth_scheduler", "berth_admin"]
         }
+        true if path.starts_with("webhook") => vec!["berth_api"],
         true if path.components().any(|part| part.as_os_str() == "explain") => vec!["berth_api"],
         true if path.components().any(|part| part.as_os_str() == "gate") => vec!["berth_scheduler"],
         true if path.components().any(|part| part.as_os_str() == "workflow") => {
@@ -309,7 +312,14 @@ fn selection_wrongs(node: &Value, limited: bool, wrong: &mut Vec<String>) {
 
 async fn check(world: &World, when: &str) {
     let mut pools = BTreeMap::new();
-    for role in ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"] {
+    for role in [
+        "berth_api",
+        "berth_submit",
+        "berth_scheduler",
+        "berth_rm",
+        "berth_notifier",
+        "berth_admin",
+    ] {
         let url = world.database.role_url(role).unwrap();
         pools.insert(role, PgPoolOptions::new().max_connections(1).connect(&url).await.unwrap());
     }

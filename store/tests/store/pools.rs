@@ -62,7 +62,7 @@ async fn what_is_no_pool_is_not_paused_and_a_reason_has_its_bound() {
     let long = "x".repeat(501);
     let error = pool::pause(&world.admin, &default_pool(), &long, By::SYSTEM).await.unwrap_err();
     assert_eq!(error.sqlstate().as_deref(), Some("23514"));
-    for role in ["berth_api", "berth_submit", "berth_scheduler", "berth_rm"] {
+    for role in ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_notifier"] {
         let pool = log_in(&world, role).await;
         let sql = "update pool set paused_at = now()";
         assert_eq!(refused(&pool, sql).await.as_deref(), Some("42501"), "{role}");

@@ -169,7 +169,14 @@ async fn only_the_services_connect_and_none_makes_temporary_tables_or_large_obje
     let code = refusal.unwrap_err().as_database_error().unwrap().code().unwrap().into_owned();
     assert_eq!(code, "42501");
     world.sql(format!("drop role {stranger}")).await;
-    for role in ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"] {
+    for role in [
+        "berth_api",
+        "berth_submit",
+        "berth_scheduler",
+        "berth_rm",
+        "berth_notifier",
+        "berth_admin",
+    ] {
         let pool = log_in(&world, role).await;
         for sql in [
             "create temporary table mine (n integer)",
