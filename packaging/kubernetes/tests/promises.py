@@ -11,10 +11,12 @@ SECRETS = {
             "BERTH_DATABASE__SUBMIT_URL", "BERTH_DATABASE__ADMIN_URL", "BERTH_BUS__URL", "BERTH_REDIS__URL"},
     "scheduler": {"BERTH_DATABASE__SCHEDULER_URL", "BERTH_BUS__URL"},
     "resource-manager": {"BERTH_AUTH__EXECUTOR_SECRET", "BERTH_DATABASE__RM_URL", "BERTH_BUS__URL"},
-    "notifier": {"BERTH_DATABASE__NOTIFIER_URL", "BERTH_BUS__URL"},
+    "notifier": {"BERTH_DATABASE__NOTIFIER_URL"},
     "executor": {"BERTH_AUTH__EXECUTOR_SECRET"},
     "migrate": {"BERTH_DATABASE__URL"} | DATABASE,
 }
+# Variables with the URL of an engine, and its ports.
+ENGINES = {"Postgres": (r"BERTH_DATABASE__\w*URL", {5432}), "RabbitMQ": ("BERTH_BUS__URL", {5671, 5672}), "Redis": ("BERTH_REDIS__URL", {6379})}
 PRIVATE = [ipaddress.ip_network(one) for one in ("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")]
 METADATA = [ipaddress.ip_address("169.254.169.254"), ipaddress.ip_address("fd00:ec2::254")]
 
@@ -130,6 +132,11 @@ def secrets_are_references_and_few(release):
                 yield f"{name(item)}: the role {role(item)} must not have {key}"
         if any("envFrom" in one for one in containers(item)):
             yield f"{name(item)}: envFrom hides what the pod is given"
+        mounted = {mount["name"]: mount["mountPath"] for one in containers(item) for mount in one.get("volumeMounts", [])}
+        for volume in pod(item)["volumes"]:
+            path = mounted.get(volume["name"], "no mount")
+            if "secret" in volume and not any(entry.get("value", "").startswith(f"{path}/") for entry in environment(item).values()):
+                yield f"{name(item)}: has the Secret {volume['secret']['secretName']}, which none of its settings names"
         if role(item) == "executor" and any("secret" in volume for volume in pod(item)["volumes"]):
             yield f"{name(item)}: an executor runs foreign code and mounts a Secret"
 
@@ -216,7 +223,7 @@ def resources_are_bounded(release):
 
 def stops_have_time(release):
     setting = {"api": ("BERTH_API__SHUTDOWN_GRACE", 1, 5), "resource-manager": ("BERTH_RESOURCE_MANAGER__SHUTDOWN_GRACE", 3, 0),
-               "executor": ("BERTH_EXECUTOR__DRAIN_GRACE", 1, 4), "scheduler": (None, 0, 10), "notifier": (None, 0, 33)}
+               "executor": ("BERTH_EXECUTOR__DRAIN_GRACE", 1, 4), "scheduler": (None, 0, 10), "notifier": (None, 0, 25)}
     for item in release.services():
         variable, times, more = setting[role(item)]
         needed = more + (times * int(environment(item)[variable]["value"].removesuffix("s")) if variable else 0)
@@ -296,6 +303,17 @@ def networks_are_closed(release):
                     yield f"{name(policy)}: everybody may reach resource managers"
 
 
+def engines_are_reached_with_their_secret(release):
+    for item in release.services():
+        policy = next((one for one in release.of("NetworkPolicy") if selects(one["spec"]["podSelector"]["matchLabels"], item)), None)
+        rules = policy["spec"]["egress"] if policy else []
+        reached = {port["port"] for rule in rules for port in rule.get("ports", [])}
+        for engine, (secret, numbers) in ENGINES.items():
+            has = any(re.fullmatch(secret, variable) for variable in environment(item))
+            if has != bool(reached & numbers):
+                yield f"{name(item)}: {'has the URL of' if has else 'has no URL of'} {engine}, and its network is {'closed' if has else 'open'}"
+
+
 def internet(policy):
     """Peers of a policy that are all public addresses, by the version of IP, where no port is left out."""
     blocks = [peer["ipBlock"] for rule in policy["spec"]["egress"] if "ports" not in rule for peer in rule.get("to", []) if "ipBlock" in peer]
@@ -328,7 +346,7 @@ def the_migration_comes_first(release):
 ALL = [all_roles_are_there, nothing_runs_as_root, every_pod_has_probes, every_variable_is_a_setting, secrets_are_references_and_few,
        selectors_match, ports_exist, accounts_have_no_token, resources_are_bounded, stops_have_time,
        executors_list_every_resource_manager, files_and_folders_exist, listens_can_be_reached, networks_are_closed,
-       notifiers_reach_receivers, the_migration_comes_first]
+       engines_are_reached_with_their_secret, notifiers_reach_receivers, the_migration_comes_first]
 
 
 def broken(release):

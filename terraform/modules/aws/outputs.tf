@@ -56,7 +56,7 @@ output "facts" {
     redis  = { multi_az = aws_elasticache_replication_group.main.multi_az_enabled }
     tasks  = { for role, one in local.roles : role => one.count }
     # At most: docs/database.md has what each process opens.
-    connections          = var.api.max * 22 + var.scheduler.count * 13 + var.resource_manager.count * 8 + var.notifier.count * 8
+    connections          = var.api.max * 22 + var.scheduler.count * 13 + var.resource_manager.count * 8 + var.notifier.count * 3
     pools                = { for name, pool in module.executors : name => { metadata_options = pool.metadata_options, wanted = var.pools[name].wanted } }
     alarms_without_topic = length([for alarm in concat(values(aws_cloudwatch_metric_alarm.main), [aws_cloudwatch_metric_alarm.bus_memory]) : alarm if length(alarm.alarm_actions) == 0])
   }

@@ -11,7 +11,7 @@ locals {
 
   ways = merge(
     { for role in ["api", "scheduler", "resource-manager", "notifier", "migrate"] : "${role} to postgres" => [role, "postgres"] },
-    { for role in ["api", "scheduler", "resource-manager", "notifier"] : "${role} to bus" => [role, "bus"] },
+    { for role in ["api", "scheduler", "resource-manager"] : "${role} to bus" => [role, "bus"] },
     { for role in local.roles_of_core : "${role} to endpoints" => [role, "endpoints"] },
     { "api to redis" = ["api", "redis"], "lb to api" = ["lb", "api"] },
     merge([for name, role in var.more_roles : { for to in role.reaches : "${name} to ${to}" => [name, to] }]...),

@@ -30,8 +30,8 @@ locals {
         discovery = false
       }
       notifier = {
-        part      = "notifier", arguments = ["notifier"], count = var.notifier.count, cpu = var.notifier.cpu, memory = var.notifier.memory, stop = 60
-        secrets   = ["notifier-url", "bus-url"]
+        part      = "notifier", arguments = ["notifier"], count = var.notifier.count, cpu = var.notifier.cpu, memory = var.notifier.memory, stop = 45
+        secrets   = ["notifier-url"]
         settings  = { BERTH_NOTIFIER__LISTEN = local.health }
         probed    = true
         discovery = false

@@ -82,7 +82,7 @@ run "defaults" {
   assert {
     condition = toset([for way in values(local.ways) : join(">", way)]) == toset([
       "lb>api", "api>postgres", "api>bus", "api>redis", "api>endpoints", "scheduler>postgres", "scheduler>bus", "scheduler>endpoints",
-      "resource-manager>postgres", "resource-manager>bus", "resource-manager>endpoints", "notifier>postgres", "notifier>bus", "notifier>endpoints", "migrate>postgres", "migrate>endpoints",
+      "resource-manager>postgres", "resource-manager>bus", "resource-manager>endpoints", "notifier>postgres", "notifier>endpoints", "migrate>postgres", "migrate>endpoints",
       "gateway>postgres", "gateway>endpoints",
     ])
     error_message = "the ways between the parts changed: review them and change this list"
@@ -159,7 +159,7 @@ run "defaults" {
       scheduler          = "BERTH_BUS__URL BERTH_DATABASE__SCHEDULER_URL"
       resource-manager-0 = "BERTH_AUTH__EXECUTOR_SECRET BERTH_BUS__URL BERTH_DATABASE__RM_URL"
       resource-manager-1 = "BERTH_AUTH__EXECUTOR_SECRET BERTH_BUS__URL BERTH_DATABASE__RM_URL"
-      notifier           = "BERTH_BUS__URL BERTH_DATABASE__NOTIFIER_URL"
+      notifier           = "BERTH_DATABASE__NOTIFIER_URL"
       migrate            = "BERTH_DATABASE__ADMIN_URL BERTH_DATABASE__API_URL BERTH_DATABASE__NOTIFIER_URL BERTH_DATABASE__RM_URL BERTH_DATABASE__SCHEDULER_URL BERTH_DATABASE__SUBMIT_URL BERTH_DATABASE__URL"
       gateway            = "BERTH_DATABASE__API_URL"
     }
@@ -180,7 +180,7 @@ run "defaults" {
     error_message = "a role has no health check"
   }
   assert {
-    condition     = module.service["api"].container.stopTimeout > 35 && module.service["resource-manager-0"].container.stopTimeout > 30 && module.service["scheduler"].container.stopTimeout > 10 && module.service["notifier"].container.stopTimeout > 33
+    condition     = module.service["api"].container.stopTimeout > 35 && module.service["resource-manager-0"].container.stopTimeout > 30 && module.service["scheduler"].container.stopTimeout > 10 && module.service["notifier"].container.stopTimeout > 25
     error_message = "a role is killed before it has drained"
   }
   assert {
