@@ -94,7 +94,7 @@ pub struct Webhook {
     pub old_secret_until: Option<DateTime>,
     /// The secret: only in the response to the request that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, required = false))]
     pub secret: Option<String>,
     /// When it was created.
     pub created_at: DateTime,
@@ -194,7 +194,7 @@ pub struct WebhookDelivery {
     pub log: Vec<WebhookTry>,
     /// What is sent; only of one that is asked for by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, required = false))]
     pub body: Option<String>,
 }
 
