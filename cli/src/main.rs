@@ -23,7 +23,8 @@ use arguments::{
     AdminArguments, AdminCommand, AdminInvoiceCommand, Arguments, AuditCommand, CapCommand,
     Command, ConcurrencyCommand, CreditCommand, ExecutorCommand, InvoiceCommand, KeyCommand,
     KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand, PriceBookCommand, ProfileCommand,
-    QuoteCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand, WorkflowCommand,
+    QuoteCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand, WebhookCommand,
+    WorkflowCommand,
 };
 use clap::{CommandFactory, Parser};
 use customer::{Connection, ConnectionArguments};
@@ -115,6 +116,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Schedule(command) => Box::pin(schedule(command, &connect()?)).await,
         Command::Workflow(WorkflowCommand::Check(what)) => customer::workflow::check(&what, format),
         Command::Workflow(command) => Box::pin(workflow(command, &connect()?)).await,
+        Command::Webhook(command) => Box::pin(webhook(command, &connect()?)).await,
         Command::Apply(what) => Box::pin(customer::apply(&connect()?, &what)).await,
         Command::Export(what) => Box::pin(customer::export(&connect()?, &what)).await,
         Command::Signal(what) => Box::pin(customer::signal(&connect()?, &what)).await,
@@ -250,6 +252,22 @@ async fn workflow(command: WorkflowCommand, connection: &Connection) -> Result<(
         WorkflowCommand::Graph(which) => workflow::graph(connection, &which).await,
         WorkflowCommand::Cancel(which) => workflow::cancel(connection, &which).await,
         WorkflowCommand::Rerun(what) => workflow::rerun(connection, &what).await,
+    }
+}
+
+async fn webhook(command: WebhookCommand, connection: &Connection) -> Result<(), Failure> {
+    use customer::webhook;
+    match command {
+        WebhookCommand::List => webhook::list(connection).await,
+        WebhookCommand::Show(which) => webhook::show(connection, &which).await,
+        WebhookCommand::Set(what) => webhook::set(connection, &what).await,
+        WebhookCommand::Delete(which) => webhook::delete(connection, &which).await,
+        WebhookCommand::Rotate(which) => webhook::rotate(connection, &which).await,
+        WebhookCommand::Resume(which) => webhook::resume(connection, &which).await,
+        WebhookCommand::Test(which) => webhook::test(connection, &which).await,
+        WebhookCommand::Deliveries(which) => webhook::deliveries(connection, &which).await,
+        WebhookCommand::Delivery(which) => webhook::delivery(connection, &which).await,
+        WebhookCommand::Replay(which) => webhook::replay(connection, &which).await,
     }
 }
 

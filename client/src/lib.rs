@@ -46,7 +46,8 @@ pub use model::{
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;
 pub use verb::{
-    CostsQuery, EventPage, EventQuery, Follow, PriceDryRunQuery, TenantCostsQuery, UsageEvents,
+    CostsQuery, DeliveryQuery, EventPage, EventQuery, Follow, PriceDryRunQuery, TenantCostsQuery,
+    UsageEvents,
 };
 
 /// The README's example is compiled as a test of the documentation.

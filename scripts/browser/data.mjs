@@ -42,6 +42,7 @@ async function elsewhere(operator) {
   await api.call('PUT', `/v1/schedules/${ELSEWHERE}`, { timing: { specs: [{ every: { every: '1h' } }] }, task: noop });
   await api.call('PUT', `/v1/workflows/${ELSEWHERE}`, { nodes: { only: { task: noop } } });
   other.run = (await api.call('POST', '/v1/workflow-runs', { workflow: ELSEWHERE })).id;
+  await api.call('PUT', `/v1/webhooks/${ELSEWHERE}`, { url: `https://${ELSEWHERE}.example.com` });
   await api.call('POST', '/v1/users', { email: `${ELSEWHERE}@example.com`, role: 'viewer', password: PASSWORD });
   return other;
 }
@@ -84,6 +85,14 @@ async function schedules(api) {
   await api.call('POST', '/v1/schedules/stopped/pause', { reason: MARKUP });
 }
 
+// With a delivery that is not received: the address of this machine is private.
+async function webhooks(api) {
+  const hook = { url: `${api.base}/${TIGHT}`, task_name: MARKUP, labels: { team: MARKUP }, headers: { 'X-Text': MARKUP }, payload: { text: MARKUP } };
+  await api.call('PUT', '/v1/webhooks/marked', hook);
+  const { id } = await api.call('POST', '/v1/webhooks/marked/test');
+  return id;
+}
+
 // The task of a run that waits for approval, once nothing else is before it.
 function asked(api, id) {
   return until(`run ${id} waits for approval`, async () => {
@@ -121,6 +130,7 @@ export async function make(base, key, operatorKey) {
       await api.call('POST', `/v1/workflow-runs/${data.runs[2]}/cancel`);
       await schedules(api);
     })(),
+    (async () => { data.delivery = await webhooks(api); })(),
     (async () => {
       await api.call('PUT', '/v1/spend-caps/all', { amount: 250_000_000, currency: 'EUR', period: 'month' });
       await api.call('PUT', '/v1/spend-caps/ml', { amount: 5_000_000, currency: 'EUR', period: 'day', label: { key: 'team', value: MARKUP } });

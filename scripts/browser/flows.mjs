@@ -5,6 +5,7 @@ import { firstHour } from './flows/first_hour.mjs';
 import { signInPages, walkAll } from './flows/pages.mjs';
 import { billing, operator, viewer } from './flows/roles.mjs';
 import { scriptless } from './flows/scriptless.mjs';
+import { webhooks } from './flows/webhooks.mjs';
 import { weight } from './flows/weight.mjs';
 
 export const flows = [
@@ -13,6 +14,7 @@ export const flows = [
   ['first hour', firstHour],
   ['without script', scriptless],
   ['another origin', fences],
+  ['webhooks', webhooks],
   ['viewer', viewer],
   ['billing user', billing],
   ['operator', operator],

@@ -7,7 +7,7 @@ use crate::needs::Needs;
 use crate::page::{Page, Verb};
 use crate::pages::{
     account, asset, costs, invitation, invoice, operators, overview, schedules, sign_in, sign_out,
-    status, tasks, theme, workflows,
+    status, tasks, theme, webhooks, workflows,
 };
 use domain::access::{OperatorScope, Permission};
 
@@ -31,11 +31,12 @@ const USERS: Permission = Permission::ReadUsers;
 const MANAGE: Permission = Permission::ManageUsers;
 const SPEND: Permission = Permission::ManageSpend;
 const AUDIT: Permission = Permission::ReadAudit;
+const HOOKS: Permission = Permission::ManageWebhooks;
 const OPERATE: OperatorScope = OperatorScope::Read;
 const ADMIN: OperatorScope = OperatorScope::Admin;
 
 /// Every page.
-pub static PAGES: [Page; 83] = pages! {
+pub static PAGES: [Page; 94] = pages! {
     Get "/", SignedIn, overview => show;
     Get "/sign-in", Nothing, sign_in => show;
     Post "/sign-in", Nothing, sign_in => enter;
@@ -76,6 +77,17 @@ pub static PAGES: [Page; 83] = pages! {
     Post "/workflows/runs/{id}/do/{lever}", May(SUBMIT), workflows::run => pull;
     Get "/workflows/runs/{id}/nodes/{node}/do/{lever}", May(READ), workflows::node => ask;
     Post "/workflows/runs/{id}/nodes/{node}/do/{lever}", May(READ), workflows::node => pull;
+    Get "/webhooks", May(HOOKS), webhooks::list => show;
+    Get "/webhooks/new", May(HOOKS), webhooks::edit => show;
+    Post "/webhooks/new", May(HOOKS), webhooks::edit => send;
+    Get "/webhooks/{name}", May(HOOKS), webhooks::webhook => show;
+    Get "/webhooks/{name}/edit", May(HOOKS), webhooks::edit => show;
+    Post "/webhooks/{name}/edit", May(HOOKS), webhooks::edit => send;
+    Get "/webhooks/{name}/do/{lever}", May(HOOKS), webhooks::lever => ask;
+    Post "/webhooks/{name}/do/{lever}", May(HOOKS), webhooks::lever => pull;
+    Get "/webhooks/{name}/deliveries/{id}", May(HOOKS), webhooks::delivery => show;
+    Get "/webhooks/{name}/deliveries/{id}/replay", May(HOOKS), webhooks::delivery => ask;
+    Post "/webhooks/{name}/deliveries/{id}/replay", May(HOOKS), webhooks::delivery => replay;
     Get "/costs", May(USAGE), costs::page => show;
     Get "/costs/caps/new", May(SPEND), costs::cap => show;
     Post "/costs/caps/new", May(SPEND), costs::cap => send;

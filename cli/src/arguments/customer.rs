@@ -5,7 +5,7 @@ use crate::customer::{
     ConcurrencySetArguments, InvoiceArguments, InvoiceDownloadArguments, KeysCreateArguments,
     KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments, QuoteScheduleArguments,
     QuoteTaskArguments, QuoteWorkflowArguments, UsersInviteArguments, UsersPutArguments,
-    UsersRemoveArguments, UsersRoleArguments, schedule, workflow,
+    UsersRemoveArguments, UsersRoleArguments, schedule, webhook, workflow,
 };
 use clap::Subcommand;
 
@@ -123,6 +123,34 @@ pub enum WorkflowCommand {
     Cancel(workflow::CancelArguments),
     /// Run nodes of an ended run again as a new run and print its id.
     Rerun(workflow::RerunArguments),
+}
+
+/// Commands for webhooks and their deliveries.
+#[derive(Debug, Subcommand)]
+pub enum WebhookCommand {
+    /// List webhooks by name.
+    #[command(after_help = "Example:\n  berth webhook list")]
+    List,
+    /// Show a webhook.
+    #[command(after_help = "Example:\n  berth webhook show ops")]
+    Show(webhook::NameArguments),
+    /// Create or replace a webhook, and print the secret of a new one once.
+    Set(Box<webhook::SetArguments>),
+    /// Delete a webhook. Its deliveries can no longer be read.
+    Delete(webhook::DeleteArguments),
+    /// Give a webhook another secret and print it once.
+    Rotate(webhook::RotateArguments),
+    /// Enable a webhook that was disabled because it failed for long.
+    #[command(after_help = "Example:\n  berth webhook resume ops")]
+    Resume(webhook::NameArguments),
+    /// Send a test and tell what the receiver answered.
+    Test(webhook::TestArguments),
+    /// List deliveries of a webhook, newest first.
+    Deliveries(webhook::DeliveriesArguments),
+    /// Show a delivery: its tries and what is sent.
+    Delivery(webhook::DeliveryArguments),
+    /// Send a delivery again, or those of a range that were given up.
+    Replay(webhook::ReplayArguments),
 }
 
 /// Commands for API keys of the caller's tenant.

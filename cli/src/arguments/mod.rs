@@ -33,7 +33,7 @@ pub use admin::{
 };
 pub use customer::{
     CapCommand, ConcurrencyCommand, InvoiceCommand, KeysCommand, ProfileCommand, QuoteCommand,
-    ScheduleCommand, UsersCommand, WorkflowCommand,
+    ScheduleCommand, UsersCommand, WebhookCommand, WorkflowCommand,
 };
 
 const EXIT_CODES: &str = "\
@@ -199,6 +199,12 @@ pub enum Command {
         after_help = "Examples:\n  berth workflow check load.yaml\n  berth workflow put load load.yaml\n  berth workflow run load --watch"
     )]
     Workflow(WorkflowCommand),
+    /// Webhooks, which send events to your receivers, and what was sent.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth webhook set ops --url https://hooks.example.com/berth --event 'berth.task.failed'\n  berth webhook test ops\n  berth webhook deliveries ops --state failed"
+    )]
+    Webhook(WebhookCommand),
     /// Make the schedules, workflows, concurrency limits and users of your tenant what files say.
     Apply(ApplyArguments),
     /// Print the schedules, workflows, concurrency limits and users of your tenant, as `berth apply` takes them.

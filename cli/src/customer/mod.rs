@@ -50,6 +50,7 @@ mod usage;
 mod users;
 mod warned;
 mod watch;
+pub mod webhook;
 mod who_am_i;
 pub mod workflow;
 

@@ -183,7 +183,7 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// `NAME: VALUE`, as curl takes it.
-fn header(text: &str) -> Result<(String, String), String> {
+pub fn header(text: &str) -> Result<(String, String), String> {
     let Some((name, value)) = text.split_once(':') else {
         return Err("expected NAME: VALUE".to_owned());
     };

@@ -33,6 +33,7 @@ mod submit_ndjson;
 mod usage;
 mod users;
 mod wait;
+mod webhooks;
 mod workflow_runs;
 mod workflows;
 
@@ -40,3 +41,4 @@ pub use admin::{PriceDryRunQuery, TenantCostsQuery, UsageEvents};
 pub use events::{EventPage, EventQuery};
 pub use follow::Follow;
 pub use usage::CostsQuery;
+pub use webhooks::DeliveryQuery;

@@ -5,4 +5,5 @@
 mod requests;
 mod retries;
 mod server;
+mod webhooks;
 mod workflows;

@@ -39,7 +39,7 @@ export async function viewer(stage) {
   });
   await closed(
     vic,
-    ['/tasks/new', '/schedules/new', `/tasks/${tasks.running}/do/cancel`, `/tasks/${tasks.broken}/do/retry`, '/schedules/nightly/do/pause', `/workflows/runs/${data.runs[0]}/do/cancel`, '/account/keys', '/account/users', '/account/audit', '/operators'],
+    ['/tasks/new', '/schedules/new', `/tasks/${tasks.running}/do/cancel`, `/tasks/${tasks.broken}/do/retry`, '/schedules/nightly/do/pause', `/workflows/runs/${data.runs[0]}/do/cancel`, '/account/keys', '/account/users', '/account/audit', '/webhooks', '/webhooks/marked', '/webhooks/marked/do/rotate', '/operators'],
     [`/tasks/${elsewhere.task}`, `/tasks/${elsewhere.task}?fragment=life`, `/tasks/${elsewhere.task}?fragment=output`, `/workflows/runs/${elsewhere.run}`, `/schedules/${elsewhere.name.split(' ')[0]}`, `/workflows/definitions/${elsewhere.name.split(' ')[0]}`],
   );
   await vic.check("a form is refused to them, even with a page's own token", async () => {
@@ -74,7 +74,7 @@ export async function billing(stage) {
     await bob.page.getByRole('main').getByRole('link', { name: /EUR/ }).first().click();
     await bob.shows('Total');
   });
-  await closed(bob, ['/tasks', '/tasks/new', `/tasks/${data.tasks.broken}`, '/schedules', '/workflows', '/account/users', '/operators']);
+  await closed(bob, ['/tasks', '/tasks/new', `/tasks/${data.tasks.broken}`, '/schedules', '/workflows', '/webhooks', '/account/users', '/operators']);
   await bob.leave();
 }
 

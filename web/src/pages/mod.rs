@@ -14,4 +14,5 @@ pub(crate) mod sign_out;
 pub(crate) mod status;
 pub(crate) mod tasks;
 pub(crate) mod theme;
+pub(crate) mod webhooks;
 pub(crate) mod workflows;

@@ -41,10 +41,11 @@ pub(crate) fn mark(state: &Extensible<State>) -> Mark {
 /// The mark of any state of the API.
 pub(crate) fn mark_of(word: &str) -> Mark {
     let tone = match word {
-        "succeeded" | "active" | "fired" | "finalized" | "final" | "paid" | "live" => "good",
+        "succeeded" | "active" | "fired" | "finalized" | "final" | "paid" | "live"
+        | "delivered" => "good",
         "running" | "cancelling" | "placed" => "busy",
         "failed" | "aborted" | "killed" | "expired" | "missed" | "suspended" | "lost"
-        | "killed_cap" | "killed_resources" | "revoked" => "bad",
+        | "killed_cap" | "killed_resources" | "revoked" | "disabled" => "bad",
         "retrying"
         | "paused"
         | "draining"

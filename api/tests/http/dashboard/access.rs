@@ -1,6 +1,7 @@
 //! Levers: not for viewers, not without the token of a form, and names that are never markup.
 
 use super::browser::{Browser, EVIL, OWN, text};
+use super::webhooks::delivery;
 use crate::server::Server;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -10,6 +11,7 @@ async fn levers(server: &Server) -> Vec<String> {
     let (run, key, user) = (server.run().await, server.key_id().await, server.user_id().await);
     let cap = server.filled("/v1/spend-caps/{name}").await;
     let cap = cap.rsplit('/').next().unwrap();
+    let delivery = delivery(server, "ops").await;
     vec![
         "/schedules/new".to_owned(),
         format!("/schedules/{schedule}/edit"),
@@ -33,6 +35,14 @@ async fn levers(server: &Server) -> Vec<String> {
         "/costs/caps/new".to_owned(),
         format!("/costs/caps/{cap}"),
         format!("/costs/caps/{cap}/delete"),
+        "/webhooks/new".to_owned(),
+        "/webhooks/ops/edit".to_owned(),
+        "/webhooks/ops/do/test".to_owned(),
+        "/webhooks/ops/do/rotate".to_owned(),
+        "/webhooks/ops/do/resume".to_owned(),
+        "/webhooks/ops/do/replay".to_owned(),
+        "/webhooks/ops/do/delete".to_owned(),
+        format!("/webhooks/ops/deliveries/{delivery}/replay"),
     ]
 }
 
@@ -46,6 +56,8 @@ async fn everything(server: &Server) -> Vec<String> {
         "/v1/keys",
         "/v1/users",
         "/v1/spend-caps",
+        "/v1/webhooks",
+        "/v1/webhooks/ops/deliveries",
     ] {
         let text = text(&server.get(path).await);
         // The key that asks was used a moment ago.
@@ -109,8 +121,8 @@ async fn no_lever_works_without_the_token_of_a_form() {
     assert_eq!(before, everything(&server).await);
 }
 
-/// Things with markup in all that people choose: two runs, and a user.
-async fn evil(server: &Server) -> [String; 3] {
+/// Things with markup in all that people choose: two runs, a user, and a delivery.
+async fn evil(server: &Server) -> [String; 4] {
     let labels = serde_json::json!({"team": EVIL});
     let task = serde_json::json!({"name": EVIL, "run": {"command": {"argv": ["bash", "-c", EVIL], "env": {"A": EVIL}}}, "labels": labels});
     let schedule = serde_json::json!({"timing": {"specs": [{"cron": "@daily"}]}, "task": task, "paused": true});
@@ -144,14 +156,24 @@ async fn evil(server: &Server) -> [String; 3] {
     let cap = serde_json::json!({"amount": 5, "currency": "EUR", "period": "day", "label": {"key": "team", "value": EVIL}});
     let capped = server.put_as(&server.key, "/v1/spend-caps/free", &[], cap.to_string()).await;
     assert_eq!(capped.status, 201, "{capped:?}");
-    [run, other, user]
+    let hook = serde_json::json!({"url": format!("https://a.example/{EVIL}"), "task_name": EVIL, "labels": labels, "schedule": EVIL,
+        "workflow": EVIL, "headers": {"X-A": EVIL}, "payload": {EVIL: EVIL}});
+    let delivered = delivery(server, "ops").await;
+    let hooked = server.put_as(&server.key, "/v1/webhooks/ops", &[], hook.to_string()).await;
+    assert_eq!(hooked.status, 200, "{hooked:?}");
+    let answered = format!(
+        "update webhook_delivery set subject = '{EVIL}', log = '[{{\"at\": \"2030-01-31T12:00:00Z\", \"ms\": 1, \"status\": null,
+            \"error\": \"{EVIL}\", \"answer\": \"{EVIL}\"}}]'; update webhook set disabled_at = now(), disabled_reason = '{EVIL}'"
+    );
+    server.db.sql(&answered).await.unwrap();
+    [run, other, user, delivered]
 }
 
 #[tokio::test]
 async fn markup_in_names_is_text_on_every_page() {
     let server = Server::start().await;
     let name = utf8_percent_encode(EVIL, NON_ALPHANUMERIC).to_string();
-    let [run, other, user] = evil(&server).await;
+    let [run, other, user, delivered] = evil(&server).await;
     let mut browser = Browser::with_key(&server, &server.key).await;
     let paths = [
         "/".to_owned(),
@@ -183,6 +205,14 @@ async fn markup_in_names_is_text_on_every_page() {
         format!("/account/users/{user}"),
         format!("/account/users/{user}/remove"),
         "/account/audit".to_owned(),
+        "/webhooks".to_owned(),
+        "/webhooks/ops".to_owned(),
+        format!("/webhooks/ops?state={name}&type={name}"),
+        "/webhooks/ops/edit".to_owned(),
+        "/webhooks/ops/do/delete".to_owned(),
+        format!("/webhooks/{name}"),
+        format!("/webhooks/ops/deliveries/{delivered}"),
+        format!("/webhooks/ops/deliveries/{delivered}/replay"),
     ];
     for path in paths {
         let html = text(&browser.get(&path).await);
@@ -201,6 +231,8 @@ async fn markup_that_was_entered_comes_back_as_text() {
         ("/account/keys/new", "name"),
         ("/account/users/new", "email"),
         ("/costs/caps/new", "amount"),
+        ("/webhooks/new", "url"),
+        ("/webhooks/new", "payload"),
     ] {
         let answer = browser.post(form, form, &[(field, EVIL)]).await;
         assert!(!text(&answer).contains("<script>alert"), "{form}: {}", text(&answer));

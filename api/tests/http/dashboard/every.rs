@@ -1,6 +1,7 @@
 //! What holds for every page of the table: headers, and who may see it.
 
 use super::browser::{Browser, OWN, text};
+use super::webhooks::{delivery, webhook};
 use crate::client::request;
 use crate::server::Server;
 use domain::access::{OperatorScope, Permission};
@@ -60,6 +61,7 @@ async fn filled(server: &Server, path: &str) -> String {
         path if path.starts_with("/operators/tenants/") => "suspend",
         path if path.starts_with("/workflows/definitions/") => "run",
         path if path.contains("/nodes/{node}/") => "rerun",
+        path if path.starts_with("/webhooks/") => "rotate",
         _ => "cancel",
     };
     let path = path.replace("{file}", &web::ASSETS.style.name).replace("{lever}", lever);
@@ -72,6 +74,11 @@ async fn filled(server: &Server, path: &str) -> String {
         };
         let path = path.replace("{id}", &server.tenant.to_string()).replace("{number}", &number);
         return path.replace("{name}", "default");
+    }
+    if path.starts_with("/webhooks/{name}") {
+        webhook(server, "ops").await;
+        let id = if path.contains("{id}") { delivery(server, "ops").await } else { String::new() };
+        return path.replace("{name}", "ops").replace("{id}", &id);
     }
     for (start, part, route) in [
         ("/tasks/{id}", "{id}", "/v1/tasks/{id}"),

@@ -10,4 +10,5 @@ mod operators;
 mod schedules;
 mod sign_in;
 mod tasks;
+mod webhooks;
 mod workflows;

@@ -6,7 +6,7 @@ mod graph;
 mod lever;
 pub(crate) mod list;
 pub(crate) mod node;
-mod pretty;
+pub(crate) mod pretty;
 pub(crate) mod run;
 mod stands;
 pub(crate) mod versions;

@@ -3,7 +3,7 @@
 //! The order of a definition's nodes is what its author chose, and a value that is read and written again loses it.
 
 /// The text of a valid JSON document with line breaks and spaces; of anything else the same characters.
-pub(super) fn pretty(json: &str) -> String {
+pub(crate) fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     let mut chars = json.chars().filter_map(|c| {
