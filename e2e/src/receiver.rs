@@ -1,7 +1,8 @@
 //! A receiver of webhooks: a real HTTP server that writes down what it was sent and answers as it is told.
 
+use domain::time::Timestamp;
 use parking_lot::Mutex;
-use runtime::clock::{self, Instant};
+use runtime::clock;
 use runtime::tasks::TaskGroup;
 use std::collections::BTreeMap;
 use std::io;
@@ -14,8 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 /// A request that was received whole.
 #[derive(Debug, Clone)]
 pub struct Received {
-    /// When its first byte came.
-    pub at: Instant,
+    /// When its first byte came, by this machine's clock.
+    pub at: Timestamp,
     /// Its path.
     pub path: String,
     /// Its headers; names in lower case.
@@ -110,6 +111,12 @@ impl Receiver {
         self.received.lock().clone()
     }
 
+    /// How many requests it has received so far.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.received.lock().len()
+    }
+
     /// What it has answered with a status from 200 to 299.
     #[must_use]
     pub fn taken(&self) -> Vec<Received> {
@@ -125,7 +132,7 @@ impl Receiver {
 
     async fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
         let mut bytes = vec![stream.read_u8().await?];
-        let at = clock::monotonic();
+        let at = clock::wall();
         let end = loop {
             if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
                 break end + 4;

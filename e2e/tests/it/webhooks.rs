@@ -7,8 +7,10 @@ use runtime::clock;
 use runtime::tasks::TaskGroup;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
-use testkit::poll;
+use testkit::{poll, psql};
 
 const SOON: Duration = Duration::from_secs(30);
 
@@ -329,4 +331,166 @@ async fn a_receiver_that_hangs_holds_up_no_other() -> anyhow::Result<()> {
     assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
     assert!(slow.received().len() <= 64, "it has its share of connections and no more");
     Ok(())
+}
+
+/// Verifies each case of the file named first, and that another byte is refused.
+const PYTHON: &str = r#"
+import json, sys
+from standardwebhooks import Webhook, WebhookVerificationError
+for case in json.load(open(sys.argv[1])):
+    webhook, body = Webhook(case["secret"]), case["body"].encode()
+    webhook.verify(body, case["headers"], json_parse=False)
+    try:
+        webhook.verify(body + b" ", case["headers"], json_parse=False)
+    except WebhookVerificationError:
+        continue
+    sys.exit("a changed body was accepted")
+"#;
+
+/// The same.
+const NODE: &str = r#"
+const { Webhook } = require("standardwebhooks");
+for (const one of JSON.parse(require("fs").readFileSync(process.argv[2], "utf8"))) {
+    const webhook = new Webhook(one.secret);
+    webhook.verify(Buffer.from(one.body), one.headers, { jsonParse: false });
+    let accepted = true;
+    try { webhook.verify(Buffer.from(one.body + " "), one.headers, { jsonParse: false }); } catch { accepted = false; }
+    if (accepted) throw new Error("a changed body was accepted");
+}
+"#;
+
+/// Runs a program in a folder; false where it is not there, or fails.
+fn runs(folder: &Path, program: &str, arguments: &[&str]) -> bool {
+    let done = Command::new(program).args(arguments).current_dir(folder).output();
+    done.inspect(|done| eprint!("{}", String::from_utf8_lossy(&done.stderr)))
+        .is_ok_and(|done| done.status.success())
+}
+
+#[test]
+fn the_published_packages_verify_what_is_signed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (old, new) = (SigningSecret::of([7; 32]), SigningSecret::of([9; 32]));
+    let now = clock::wall().timestamp();
+    let long = format!("{{\"text\": \"{}\"}}", "ü€🛶".repeat(600_000));
+    let case = |secret: &SigningSecret, body: &str| {
+        let signatures = [&new, &old].map(|one| one.sign("delivery_1", now, body.as_bytes()));
+        json!({"secret": secret.reveal(), "body": body, "headers": {"webhook-id": "delivery_1", "webhook-timestamp": now.to_string(),
+            "webhook-signature": signatures.join(" ")}})
+    };
+    let bodies = ["", r#"{"a": 1}"#, r#"{"name": "nächtlich 夜"}"#, long.as_str()];
+    let cases: Vec<_> =
+        bodies.iter().flat_map(|body| [case(&old, body), case(&new, body)]).collect();
+    std::fs::write(at.join("cases.json"), json!(cases).to_string()).unwrap();
+    let mut checked = 0;
+    let python = runs(at, "python3", &["-m", "venv", "venv"])
+        && runs(
+            at,
+            "venv/bin/python",
+            &["-m", "pip", "install", "--quiet", "standardwebhooks==1.1.0"],
+        );
+    if python {
+        assert!(runs(at, "venv/bin/python", &["-c", PYTHON, "cases.json"]), "the package of PyPI");
+        checked += 1;
+    } else {
+        println!("SKIPPED: no Python 3 with venv, or PyPI cannot be reached");
+    }
+    std::fs::write(at.join("verify.js"), NODE).unwrap();
+    if runs(at, "npm", &["install", "--silent", "--no-save", "standardwebhooks@1.1.1"]) {
+        assert!(runs(at, "node", &["verify.js", "cases.json"]), "the package of npm");
+        checked += 1;
+    } else {
+        println!("SKIPPED: no npm, or its registry cannot be reached");
+    }
+    println!("{checked} packages verify {} deliveries", cases.len());
+}
+
+/// What is promised of pace and memory, measured on the programs of the release: `make chaos ROW=webhooks`.
+mod chaos {
+    use super::*;
+
+    /// Milliseconds from the end of each task to the first byte at the receiver, sorted.
+    async fn from_end_to_first_byte(world: &World) -> anyhow::Result<Vec<f64>> {
+        let sql = "select id, extract(epoch from finished_at) * 1000 from task_history";
+        let ended = psql::run(world.cluster.database().owner_url(), sql).await?;
+        let ended: BTreeMap<String, f64> = ended
+            .lines()
+            .filter_map(|line| line.split_once('|'))
+            .filter_map(|(id, at)| {
+                Some((format!("task_{}", id.replace('-', "")), at.parse().ok()?))
+            })
+            .collect();
+        let mut all: Vec<f64> = world
+            .receiver
+            .taken()
+            .iter()
+            .filter_map(|one| {
+                let micros = one.at.timestamp_micros() as f64;
+                Some(micros / 1000.0 - ended.get(&subject(one))?)
+            })
+            .collect();
+        all.sort_by(f64::total_cmp);
+        Ok(all)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_end_is_told_within_fifty_milliseconds_at_five_hundred_a_second()
+    -> anyhow::Result<()> {
+        let world = world(local()).await?;
+        let ends = json!({"url": world.receiver.url("/"), "events": ["berth.task.succeeded"]});
+        world.put("ends", ends).await?;
+        let (batches, each) = (200, 50);
+        let began = clock::monotonic();
+        for number in 0..batches {
+            clock::sleep_until(began + Duration::from_millis(100) * number).await;
+            let task = json!({"name": "nothing", "run": {"noop": {}}});
+            let tag = format!("paced-{number}");
+            world.customer.submit_batch(&vec![task; each], &tag).await?;
+        }
+        world.taken(batches as usize * each).await?;
+        let all = from_end_to_first_byte(&world).await?;
+        let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize];
+        println!(
+            "{} ends at 500/s: p50 {:.1} ms, p99 {:.1} ms, last {:.1} ms",
+            all.len(),
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        );
+        assert!(at(0.99) <= 50.0, "p99 {:.1} ms", at(0.99));
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn many_undelivered_events_are_caught_up_with_in_little_memory() -> anyhow::Result<()> {
+        let events: usize = if std::env::var_os("SCALE").is_some() { 1_000_000 } else { 50_000 };
+        let mut world = world(local()).await?;
+        let all =
+            json!({"url": world.receiver.url("/"), "events": ["berth.quota.*"], "paused": true});
+        world.put("all", all.clone()).await?;
+        let database = world.cluster.database().owner_url().to_owned();
+        let sql = format!(
+            "insert into task_event (tenant_id, kind, detail)
+                select t.id, 'quota_nearly_used', jsonb_build_object('quota', 'backlog', 'n', n)
+                from tenant t, generate_series(1, {events}) n where t.name = 'acme'"
+        );
+        psql::run(&database, &sql).await?;
+        let mut going = all;
+        going["paused"] = json!(false);
+        world.put("all", going).await?;
+        let began = clock::monotonic();
+        let notifier = world.cluster.of(Role::Notifier)[0];
+        let pid = world.cluster.process(notifier)?.pid();
+        let mut most = 0;
+        while world.receiver.count() < events {
+            most = most.max(testkit::memory::resident_kib(pid)?);
+            anyhow::ensure!(began.elapsed() < Duration::from_secs(1200), "it does not catch up");
+            clock::sleep(Duration::from_millis(100)).await;
+        }
+        let rate = events as f64 / began.elapsed().as_secs_f64();
+        println!("{events} deliveries at {rate:.0}/s, {} MiB at most", most / 1024);
+        assert!(most <= 80 * 1024, "{most} KiB");
+        assert!(rate >= 2000.0, "{rate:.0}/s");
+        Ok(())
+    }
 }

@@ -4,7 +4,7 @@ use super::place::{name_of, no_such_webhook};
 use super::view::shown;
 use crate::answer::Answer;
 use crate::call::{Call, repeatable};
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
 use actix_web::http::StatusCode;
@@ -16,6 +16,7 @@ pub const DOC: Doc = Doc {
     description: "What waits is sent first, then what happened meanwhile, up to three days back. One that is not disabled stays as it is; \
                   what is `paused` is stored with another value.",
     answers: &[AnswerDoc { status: 200, text: "The webhook", content: Content::Json("Webhook") }],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };

@@ -4,7 +4,7 @@ use super::place::{name_of, no_such_webhook};
 use super::view::shown;
 use crate::answer::Answer;
 use crate::call::{Call, repeatable};
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json as body;
 use crate::task::{Findings, duration};
@@ -25,6 +25,7 @@ pub const DOC: Doc = Doc {
                   response has the new one, which is not shown again.",
     request: Some("WebhookRotate"),
     answers: &[AnswerDoc { status: 200, text: "The webhook", content: Content::Json("Webhook") }],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
