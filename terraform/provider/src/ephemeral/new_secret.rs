@@ -1,4 +1,4 @@
-//! `berth_new_secret`: the text of a key, or the token of an invitation, in the apply that made it.
+//! `berth_new_secret`: the text of a key, the token of an invitation, or the secret of a webhook, in the apply that made it.
 
 use crate::provider::{Answer, Berth, Ephemeral, Opening};
 use crate::schema::{Attribute, Given};
@@ -15,7 +15,7 @@ impl Ephemeral for NewSecret {
     }
 
     fn text(&self) -> &'static str {
-        "The text of a key or the token of an invitation, in the apply that made it; null in every other. Give it to a write-only \
+        "The text of a key, the token of an invitation or the secret of a webhook, in the apply that made it; null in every other. Give it to a write-only \
          attribute of a store of secrets, with the id of the key as version, so that the store takes it when the key is new or rotated. It is shown \
          once: if the store fails, rotate the key."
     }
@@ -25,7 +25,7 @@ impl Ephemeral for NewSecret {
             Attribute::text(
                 "of",
                 Given::Required,
-                "Id of a `berth_api_key`, a `berth_operator_key` or a `berth_user` of the same provider.",
+                "Id of a `berth_api_key`, a `berth_operator_key`, a `berth_user` or a `berth_webhook` of the same provider.",
             )
             .local(),
             Attribute::text("value", Given::Fixed, "The secret; null where this apply did not make it.").sensitive(),

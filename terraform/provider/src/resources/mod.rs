@@ -13,6 +13,7 @@ pub mod tenant;
 mod tenant_billing;
 pub mod timing;
 mod user;
+mod webhook;
 mod workflow;
 
 use crate::provider::{Problem, Resource};
@@ -37,6 +38,7 @@ pub fn all() -> Vec<Box<dyn Resource>> {
         Box::new(workflow::Workflow),
         Box::new(concurrency_limit::ConcurrencyLimit),
         Box::new(spend_cap::SpendCap),
+        Box::new(webhook::Webhook),
     ]
 }
 

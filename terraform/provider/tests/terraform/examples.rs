@@ -13,7 +13,7 @@ fn names() -> Vec<String> {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert!(names.len() >= 22, "{names:?}");
+    assert!(names.len() >= 23, "{names:?}");
     names
 }
 
@@ -52,6 +52,8 @@ fn nothing_is_left(server: &Server) {
     assert_eq!(books["data"], serde_json::json!([]), "price books are left");
     let caps = server.tenant().get("v1/spend-caps").unwrap();
     assert_eq!(caps["data"], serde_json::json!([]), "spend caps are left");
+    let webhooks = server.tenant().get("v1/webhooks").unwrap();
+    assert_eq!(webhooks["data"], serde_json::json!([]), "webhooks are left");
 }
 
 /// Into an empty state: the plan is empty, but for what only Terraform knows.

@@ -21,6 +21,7 @@ mod semantics;
 mod server;
 mod spend;
 mod terraform;
+mod webhooks;
 
 use server::Server;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,6 +62,10 @@ const TESTS: &[Test] = &[
     (
         "how_a_tenant_is_billed_is_set_and_set_back",
         spend::how_a_tenant_is_billed_is_set_and_set_back,
+    ),
+    (
+        "a_webhook_changes_in_place_and_its_secret_is_in_no_state",
+        webhooks::a_webhook_changes_in_place_and_its_secret_is_in_no_state,
     ),
     ("random_configurations_live", random::random_configurations_live),
     ("an_apply_that_was_cut_off_converges", cut_off::an_apply_that_was_cut_off_converges),

@@ -73,6 +73,7 @@ fn drifts(server: &Server, folder: &Folder, dice: &mut Dice) {
             server.tenant().put(&format!("v1/concurrency-limits/{path}"), &body);
         }
         "berth_spend_cap" => server.tenant().delete(&format!("v1/spend-caps/{path}")),
+        "berth_webhook" => server.tenant().delete(&format!("v1/webhooks/{path}")),
         "berth_plan" => server.operator().delete(&format!("v1/admin/plans/{path}")),
         "berth_price_book" => server.operator().delete(&format!("v1/admin/price-books/{path}")),
         "berth_pool" => server.operator().delete(&format!("v1/admin/pools/{path}")),
@@ -85,13 +86,14 @@ fn drifts(server: &Server, folder: &Folder, dice: &mut Dice) {
 fn configuration(dice: &mut Dice) -> String {
     let mut text = String::new();
     for index in 0..=dice.below(4) {
-        let resource = match dice.below(8) {
+        let resource = match dice.below(9) {
             0 => plan(dice, index),
             1 => pool(dice, index),
             2 => workflow(dice, index),
             3 => limit(dice, index),
             4 => price_book(dice, index),
             5 => spend_cap(dice, index),
+            6 => webhook(dice, index),
             _ => schedule(dice, index),
         };
         text.push_str(&resource);
@@ -212,6 +214,21 @@ fn spend_cap(dice: &mut Dice, index: u64) -> String {
     format!(
         "resource \"berth_spend_cap\" \"r{index}\" {{\n  name = \"random-{index}\"\n  amount = {amount}\n  currency = \"EUR\"\n  \
          period = \"{period}\"\n  {scope}\n}}\n"
+    )
+}
+
+fn webhook(dice: &mut Dice, index: u64) -> String {
+    let events = dice.one(&["", "events = []", "events = [\"berth.task.*\", \"berth.quota.*\"]"]);
+    let more = dice.one(&[
+        "",
+        "labels = { team = \"\", \"with space\" = \"ünï/?#\" }",
+        "headers = { \"X-A\" = \"a: b\" }\n  paused = true",
+        "payload = jsonencode({ text = { \"$event\" = \"/type\" }, n = [1, null] })\n  ordered = true",
+        "task_name = \"ünï\"\n  schedule = \"of no schedule\"\n  workflow = \"of none\"",
+    ]);
+    format!(
+        "resource \"berth_webhook\" \"r{index}\" {{\n  name = \"random-{index}\"\n  url = \"https://a.example/{index}?a=b\"\n  \
+         {events}\n  {more}\n}}\n"
     )
 }
 

@@ -251,6 +251,9 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
             "resource \"berth_spend_cap\" \"a\" {{\n  name = \"refused\"\n  currency = \"EUR\"\n  period = \"day\"\n  {fields}\n}}\n"
         )
     };
+    let webhook = |fields: &str| {
+        format!("resource \"berth_webhook\" \"a\" {{\n  name = \"refused\"\n  {fields}\n}}\n")
+    };
     let billing = |fields: &str| {
         format!(
             "resource \"berth_tenant_billing\" \"a\" {{\n  tenant = \"tenant_0190a6f3c1d27a3e8b1f0c2d4e5f6071\"\n  {fields}\n}}\n"
@@ -284,6 +287,8 @@ pub fn a_plan_says_what_the_api_would_refuse(server: &Server) {
             "/schedule: must not be together with `label`",
         ),
         (cap("amount = 1\n  label = { key = \"\", value = \"b\" }"), "/label/key: must have"),
+        (webhook("url = \"ftp://a.example\""), "/url"),
+        (webhook("url = \"https://a.example\"\n  payload = \"[1]\""), "must be a JSON object"),
         (billing("zone = \"Berlin\""), "is no time zone"),
         (billing("customer = \"\""), "must be 1 to 255 visible characters"),
         (
