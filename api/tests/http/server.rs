@@ -180,7 +180,9 @@ impl Server {
     /// A path with parts that exist, made for this call: it may be asked to end them.
     pub async fn filled(&self, path: &str) -> String {
         let path = path.replace("{file}", "swagger-ui.css");
-        let path = if path.starts_with("/v1/schedules/{name}") {
+        let path = if path.starts_with("/v1/webhooks/{name}") {
+            path.replace("{name}", self.webhook().await)
+        } else if path.starts_with("/v1/schedules/{name}") {
             path.replace("{name}", &self.schedule().await)
         } else if path.starts_with("/v1/workflows/{name}") {
             path.replace("{name}", &self.workflow().await).replace("{version}", "1")
@@ -208,9 +210,6 @@ impl Server {
                 self.tenant.uuid()
             );
             self.db.sql(&free).await.unwrap();
-        }
-        if path.starts_with("/v1/webhooks/") {
-            self.webhook().await;
         }
         let path = path.replace("{key}", "exports");
         let path = match path.contains("{key_id}") {
@@ -262,8 +261,8 @@ impl Server {
         path.replace("{id}", &id)
     }
 
-    /// There is the webhook `free`.
-    async fn webhook(&self) {
+    /// The name of a webhook.
+    async fn webhook(&self) -> &'static str {
         let sql = format!(
             "insert into webhook (id, tenant_id, name, spec, ordered, paused, secret, txid, seq)
                 values (gen_random_uuid(), '{}', 'free', '{}', false, false, 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz', 0, 0)
@@ -272,6 +271,7 @@ impl Server {
             r#"{"url":"https://a.example/","events":[],"name":null,"labels":{},"schedule":null,"workflow":null,"headers":{},"payload":null,"ordered":false,"paused":false}"#,
         );
         self.db.sql(&sql).await.unwrap();
+        "free"
     }
 
     /// The id of a delivery of it.

@@ -98,10 +98,10 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         };
         let scope = TenantScope::of_role(tenant);
         store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
-        let key = "exports".parse().unwrap();
-        store::concurrency::put(&world.api, &scope, &key, 2).await.unwrap();
+        store::concurrency::put(&world.api, &scope, &"exports".parse().unwrap(), 2).await.unwrap();
         let schedule = crate::support::new_schedule("nightly");
         store::schedule::put(&world.api, &scope, &schedule).await.unwrap();
+        has_webhook(world, tenant).await;
         let told = format!(
             "insert into schedule_fire (tenant_id, schedule_id, due_at, outcome, kind, fired_at, version)
                 select '{0}', id, now(), 'paused', 'scheduled', now(), 1 from schedule where tenant_id = '{0}';
@@ -109,10 +109,6 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
                 select '{0}', id, now(), now(), 1, 'aaaaaaaaaaaa' from schedule where tenant_id = '{0}';
             insert into schedule_span (schedule_id, version, tenant_id, until, timing, template, overlap, misfire, paused)
                 select id, version, tenant_id, now(), timing, template, overlap, misfire, false from schedule where tenant_id = '{0}';
-            insert into webhook (id, tenant_id, name, spec, ordered, paused, secret, txid, seq)
-                values (gen_random_uuid(), '{0}', 'w', '{{}}', false, false, 's', 0, 0);
-            insert into webhook_delivery (tenant_id, webhook_id, id, at, event_type, subject, seq, body, since, due_at)
-                select '{0}', id, gen_random_uuid(), now(), 't', 's', 0, '{{}}', now(), now() from webhook where tenant_id = '{0}';
             insert into tenant_past_state values ('{0}', now(), 'suspended');
             insert into tenant_quota_level values ('{0}', 'backlog', true);
             insert into event_consumer values ('{0}', 'live_x', now());
@@ -122,4 +118,16 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         world.sql(told).await;
     }
     tenants
+}
+
+/// A webhook with a delivery.
+async fn has_webhook(world: &World, tenant: TenantId) {
+    let sql = format!(
+        "insert into webhook (id, tenant_id, name, spec, ordered, paused, secret, txid, seq)
+            values (gen_random_uuid(), '{0}', 'w', '{{}}', false, false, 's', 0, 0);
+        insert into webhook_delivery (tenant_id, webhook_id, id, at, event_type, subject, seq, body, since, due_at)
+            select '{0}', id, gen_random_uuid(), now(), 't', 's', 0, '{{}}', now(), now() from webhook where tenant_id = '{0}'",
+        tenant.uuid()
+    );
+    world.sql(sql).await;
 }
