@@ -28,7 +28,8 @@ fn row(webhook: &Webhook, now: Timestamp) -> [String; 5] {
     let events =
         if webhook.events.is_empty() { "all".to_owned() } else { webhook.events.join(",") };
     let failing = webhook.failing_since.map(|since| age::ago(since, now));
-    let failing = failing.map(|since| format!("{} tries, {since}", webhook.failures));
+    let tries = if webhook.failures == 1 { "try" } else { "tries" };
+    let failing = failing.map(|since| format!("{} {tries}, {since}", webhook.failures));
     [
         webhook.name.to_string(),
         state(webhook).to_owned(),

@@ -61,7 +61,10 @@ pub async fn run(connection: &Connection, arguments: &ReplayArguments) -> Result
     if connection.format == Format::Json {
         return output::document(sent.json());
     }
-    output::line(&format!("{} deliveries are sent again.", sent.deliveries))?;
+    output::line(&match sent.deliveries {
+        1 => "One delivery is sent again.".to_owned(),
+        number => format!("{number} deliveries are sent again."),
+    })?;
     if sent.is_cut {
         output::remark("There may be more: run this again when these are received.");
     }
