@@ -121,3 +121,23 @@ async fn deliveries_are_paged_newest_first_and_a_repeated_call_sends_one() {
     assert_eq!(server.get("/v1/webhooks/free/deliveries?state=lost").await.status, 400);
     assert_eq!(server.get("/v1/webhooks/none/deliveries").await.code(), "not_found");
 }
+
+#[tokio::test]
+async fn a_secret_is_in_one_response_and_nowhere_else() {
+    let server = Server::start().await;
+    server.filled("/v1/webhooks/{name}").await;
+    let once = [("Idempotency-Key", "rotate")];
+    let rotate =
+        async || ask(&server, "POST", "/v1/webhooks/free/rotate", &once, Value::Null).await;
+    let (first, again) = (rotate().await, rotate().await);
+    let secret = first.json()["secret"].as_str().unwrap().to_owned();
+    assert_eq!((again.status, &again.json()["secret"]), (200, &Value::Null));
+    let kept = server
+        .db
+        .sql("select coalesce(string_agg(convert_from(answer, 'UTF8'), ''), '') from idempotency")
+        .await;
+    let audit = server.db.sql("select string_agg(a::text, '') from audit a").await.unwrap();
+    assert!(!kept.unwrap().contains(&secret) && !audit.contains(&secret));
+    let stored = server.db.sql("select secret from webhook").await.unwrap();
+    assert_eq!(stored.trim(), secret);
+}

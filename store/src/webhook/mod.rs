@@ -1,7 +1,7 @@
 //! Webhooks: what customers store, and the deliveries of events to their receivers.
 //!
 //! - [`put`], [`find`], [`list`], [`delete`], [`rotate`], [`resume`]: a tenant's webhooks.
-//! - [`deliveries`], [`delivery`], [`replay`], [`replay_one`], [`test`]: the log of what was sent, and sending again.
+//! - [`deliveries`], [`delivery`], [`replay`], [`replay_one`], [`test()`]: the log of what was sent, and sending again.
 //! - [`tell`], [`claim`], [`settle`]: what the notifier does. It moves each webhook along the event log and stores a delivery for each
 //!   event that is asked for, all or nothing; claims what is due; and writes what became of each try.
 //!

@@ -22,7 +22,7 @@ const USUAL: Duration = Duration::from_hours(24);
 pub const DOC: Doc = Doc {
     summary: "Give a webhook another secret",
     description: "Deliveries have two signatures until `old_secret_until`, so that the receiver can change its secret meanwhile. The \
-                  response has the new one, which is not shown again.",
+                  response has the new one, which is not shown again; that to a repeated call has none.",
     request: Some("WebhookRotate"),
     answers: &[AnswerDoc { status: 200, text: "The webhook", content: Content::Json("Webhook") }],
     answer_headers: &[AnswerHeader::ETag],
@@ -52,10 +52,15 @@ pub async fn handle(call: Call) -> Result<Answer<Webhook>, Problem> {
         Some(secret) => secret,
         None => identity::signing_secret()?,
     };
-    repeatable(&call, async || {
+    let mut made = None;
+    let answer = repeatable(&call, async || {
         let (db, scope) = (&call.state.api, call.scope());
         let rotated = store::webhook::rotate(db, &scope, &name, &secret, keep).await?;
-        Ok(shown(StatusCode::OK, rotated.ok_or_else(no_such_webhook)?, Some(&secret)))
-    })
-    .await
+        let rotated = rotated.ok_or_else(no_such_webhook)?;
+        made = Some(rotated.clone());
+        Ok(shown(StatusCode::OK, rotated, None))
+    });
+    let answer = answer.await?;
+    // The secret is in this response alone: what is kept for a repeated call has none.
+    Ok(made.map_or(answer, |made| shown(StatusCode::OK, made, Some(&secret))))
 }
