@@ -70,12 +70,10 @@ impl WebhookTick {
     async fn send(&self) -> Result<u64, StoreError> {
         let Some(full) = self.room.full() else { return Ok(0) };
         let lease = self.sender.timeout + SLACK;
-        let claimed =
-            claim(&self.db, &full, lease, |webhook, failures| self.room.of(webhook, failures))
-                .await?;
+        let claimed = claim(&self.db, &full, lease, |hook| self.room.of(hook)).await?;
         let count = claimed.len() as u64;
         for one in claimed {
-            let place = self.room.take(one.hook.id);
+            let place = self.room.take(&one.hook);
             let (sender, ended, woken) =
                 (Arc::clone(&self.sender), self.ended.clone(), Arc::clone(&self.woken));
             self.tasks.spawn_detached("webhook_try", async move {

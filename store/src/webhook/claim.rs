@@ -1,6 +1,6 @@
 //! Claims deliveries that are due.
 
-use super::record::{secret_of, spec_of, tenant};
+use super::record::{disable_unreadable, secret_of, spec_of};
 use crate::StoreError;
 use crate::connect::NotifierDb;
 use crate::statement::{named, patient};
@@ -47,21 +47,29 @@ pub struct Claimed {
     pub body: String,
 }
 
-/// Claims deliveries that are due, for `lease`. `room` says how many of a webhook with so many failures in a row; `full` names webhooks of
-/// which none is wanted now.
+/// Whose deliveries are not wanted now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Full {
+    /// These webhooks'.
+    pub webhooks: Vec<Uuid>,
+    /// All of these tenants.
+    pub tenants: Vec<TenantId>,
+}
+
+/// Claims deliveries that are due, for `lease`, but for those of `full`. `room` says how many of a webhook.
 ///
 /// # Errors
 /// When the database cannot answer; what was claimed is due again when its lease is over.
 pub async fn claim(
     db: &NotifierDb,
-    full: &[Uuid],
+    full: &Full,
     lease: Duration,
-    room: impl Fn(Uuid, u64) -> u32,
+    room: impl Fn(&Hook) -> u32,
 ) -> Result<Vec<Claimed>, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let mut all = Vec::new();
     for (hook, is_ready) in due(&mut tx, full).await? {
-        let room = room(hook.id, hook.failures);
+        let room = room(&hook);
         let before = all.len();
         if is_ready {
             claim_of(&mut tx, &Arc::new(hook.clone()), (room, lease), &mut all).await?;
@@ -74,33 +82,33 @@ pub async fn claim(
 }
 
 /// Locks webhooks that may have deliveries that are due; whether an ordered one has been told of all that happened.
-async fn due(tx: &mut PgConnection, full: &[Uuid]) -> Result<Vec<(Hook, bool)>, StoreError> {
+async fn due(tx: &mut PgConnection, full: &Full) -> Result<Vec<(Hook, bool)>, StoreError> {
+    let tenants: Vec<_> = full.tenants.iter().map(|tenant| tenant.uuid()).collect();
     let query = sqlx::query!(
         r#"select w.id, w.tenant_id, w.name, w.spec, w.secret, case when w.old_secret_until > now() then w.old_secret end as old_secret,
                 w.failures, (not w.ordered or not w.behind) as "is_ready!"
             from webhook w
             where w.next_due <= clock_timestamp() and w.disabled_at is null and not w.paused and w.id <> all ($1)
-            order by w.next_due limit $2 for no key update skip locked"#,
-        full,
+                and w.tenant_id <> all ($2)
+            order by w.next_due limit $3 for no key update skip locked"#,
+        &full.webhooks,
+        &tenants,
         WEBHOOKS
     );
-    let rows = patient("webhook.due", query.fetch_all(tx)).await?;
-    rows.into_iter()
-        .map(|row| {
-            let mut secrets = vec![secret_of(&row.name, &row.secret)?];
-            if let Some(old) = &row.old_secret {
-                secrets.push(secret_of(&row.name, old)?);
-            }
-            let hook = Hook {
-                id: row.id,
-                tenant: tenant(row.tenant_id),
-                spec: spec_of(&row.name, &row.spec)?,
-                secrets,
-                failures: row.failures.unsigned_abs(),
-            };
-            Ok((hook, row.is_ready))
-        })
-        .collect()
+    let rows = patient("webhook.due", query.fetch_all(&mut *tx)).await?;
+    let mut hooks = Vec::with_capacity(rows.len());
+    for row in rows {
+        let secrets = [Some(&row.secret), row.old_secret.as_ref()].into_iter().flatten();
+        let secrets: Result<Vec<_>, _> =
+            secrets.map(|secret| secret_of(&row.name, secret)).collect();
+        let (Ok(spec), Ok(secrets)) = (spec_of(&row.name, &row.spec), secrets) else {
+            disable_unreadable(tx, row.id).await?;
+            continue;
+        };
+        let (tenant, failures) = (TenantId(row.tenant_id), row.failures.unsigned_abs());
+        hooks.push((Hook { id: row.id, tenant, spec, secrets, failures }, row.is_ready));
+    }
+    Ok(hooks)
 }
 
 async fn claim_of(

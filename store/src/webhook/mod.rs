@@ -18,7 +18,7 @@ mod replay;
 mod settle;
 mod tell;
 
-pub use claim::{Claimed, Hook, claim};
+pub use claim::{Claimed, Full, Hook, claim};
 pub use deliveries::{DeliveryFilter, deliveries, delivery};
 pub use delivery::{Delivery, DeliveryPlace};
 pub use edit::{Resumed, Rotated, WebhookDeleted, delete, resume, rotate};

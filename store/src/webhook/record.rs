@@ -1,10 +1,11 @@
 //! A webhook as it is stored.
 
 use crate::StoreError;
-use crate::statement::RowCount;
-use domain::id::{TenantId, WebhookName};
+use crate::statement::{RowCount, named};
+use domain::id::WebhookName;
 use domain::time::Timestamp;
 use domain::webhook::{SigningSecret, WebhookSpec};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 /// A webhook.
@@ -95,7 +96,11 @@ pub(super) fn consumer(id: Uuid) -> String {
     format!("webhook_{}", id.simple())
 }
 
-/// Whose a webhook is, for whoever serves all tenants.
-pub(super) const fn tenant(id: Uuid) -> TenantId {
-    TenantId(id)
+/// Sends nothing to a webhook that cannot be read until somebody stores or enables it: it holds up no other.
+pub(super) async fn disable_unreadable(tx: &mut PgConnection, id: Uuid) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update webhook set disabled_at = now(), disabled_reason = 'it was stored by another version of Berth' where id = $1",
+        id
+    );
+    named("webhook.disable_unreadable", query.execute(tx)).await.map(drop)
 }

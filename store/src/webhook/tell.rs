@@ -1,6 +1,6 @@
 //! Moves webhooks along the event log, and stores a delivery for each event that is asked for.
 
-use super::record::{spec_of, tenant};
+use super::record::{disable_unreadable, spec_of};
 use crate::StoreError;
 use crate::connect::NotifierDb;
 use crate::event::read;
@@ -68,14 +68,16 @@ pub async fn tell(
     let mut told = Told::default();
     let mut rows = Rows::default();
     for hook in behind(&mut tx).await? {
+        let Ok(spec) = spec_of(&hook.name, &hook.spec) else {
+            disable_unreadable(&mut tx, hook.id).await?;
+            continue;
+        };
         let found = read(&mut tx, hook.tenant, hook.from, EVENTS).await?;
-        if let Ok(spec) = spec_of(&hook.name, &hook.spec) {
-            // Its cursor began before all that was under way then.
-            let since = found.feed.events.iter().filter(|record| record.at >= hook.created_at);
-            for record in since {
-                if let Some(new) = render(Event { record, spec: &spec }) {
-                    rows.push(&hook, record, new);
-                }
+        // Its cursor began before all that was under way then.
+        let since = found.feed.events.iter().filter(|record| record.at >= hook.created_at);
+        for record in since {
+            if let Some(new) = render(Event { record, spec: &spec }) {
+                rows.push(&hook, record, new);
             }
         }
         told.events += found.feed.events.len() as u64;
@@ -104,7 +106,7 @@ async fn behind(tx: &mut PgConnection) -> Result<Vec<Hook>, StoreError> {
     let rows = patient("webhook.behind", query.fetch_all(tx)).await?;
     let hooks = rows.into_iter().map(|row| Hook {
         id: row.id,
-        tenant: tenant(row.tenant_id),
+        tenant: TenantId(row.tenant_id),
         name: row.name,
         spec: row.spec,
         from: EventPlace { txid: row.txid, seq: row.seq },

@@ -11,7 +11,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::connect::NotifierDb;
 use store::webhook::{
-    self, Claimed, DeliveryFilter, Event, NewDelivery, Secret, Tried, WebhookStored,
+    self, Claimed, DeliveryFilter, Event, Full, NewDelivery, Secret, Tried, WebhookStored,
 };
 use testkit::poll::until;
 
@@ -82,7 +82,7 @@ async fn tell_all(world: &World, db: &NotifierDb, deliveries: i64) {
 }
 
 async fn claim(db: &NotifierDb, room: u32) -> Vec<Claimed> {
-    webhook::claim(db, &[], LEASE, |_, _| room).await.unwrap()
+    webhook::claim(db, &Full::default(), LEASE, |_| room).await.unwrap()
 }
 
 fn tried(claimed: &Claimed, status: u16, again_after: Option<Duration>) -> Tried {
@@ -282,4 +282,27 @@ async fn a_given_secret_replaces_the_present_one_and_both_sign_for_a_while() {
     webhook::replay_one(&world.api, &scope, &name, claimed[0].id).await.unwrap();
     webhook::settle(&db, &[tried(&claimed[0], 500, Some(Duration::ZERO))], NEVER).await.unwrap();
     assert_eq!(claim(&db, 1).await[0].hook.secrets, [secret(3)]);
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_read_is_disabled_and_holds_up_no_other() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let db = notifier(&world);
+    for name in ["broken", "good", "locked"] {
+        put(&world, tenant, name, &spec()).await;
+    }
+    world.sql("update webhook set spec = '[]' where name = 'broken'").await;
+    happen(&world, tenant, "backlog", 1).await;
+    tell_all(&world, &db, 2).await;
+    world.sql("update webhook set secret = 'x' where name = 'locked'").await;
+    assert_eq!(claim(&db, 9).await.len(), 1);
+    let disabled = "select string_agg(name, ' ' order by name) from webhook where disabled_reason like '%another version%'";
+    assert_eq!(world.text(disabled).await.as_deref(), Some("broken locked"));
+    // Of whom nothing is wanted, nothing is claimed.
+    happen(&world, tenant, "backlog", 1).await;
+    tell_all(&world, &db, 3).await;
+    let full = Full { tenants: vec![tenant], ..Full::default() };
+    assert!(webhook::claim(&db, &full, LEASE, |_| 9).await.unwrap().is_empty());
+    assert_eq!(claim(&db, 9).await.len(), 1);
 }
