@@ -1,13 +1,12 @@
 //! `POST /v1/webhooks/{name}/resume`: enables a webhook that was disabled.
 
 use super::place::{name_of, no_such_webhook};
-use super::view::shown;
+use super::view::view;
 use crate::answer::Answer;
 use crate::call::{Call, repeatable};
-use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
+use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::nothing;
-use actix_web::http::StatusCode;
 use api_types::Webhook;
 
 /// The document's words.
@@ -16,7 +15,6 @@ pub const DOC: Doc = Doc {
     description: "What waits is sent first, then what happened meanwhile, up to three days back. One that is not disabled stays as it is; \
                   what is `paused` is stored with another value.",
     answers: &[AnswerDoc { status: 200, text: "The webhook", content: Content::Json("Webhook") }],
-    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
@@ -31,7 +29,7 @@ pub async fn handle(call: Call) -> Result<Answer<Webhook>, Problem> {
     nothing(&call.body)?;
     repeatable(&call, async || {
         let resumed = store::webhook::resume(&call.state.api, &call.scope(), &name).await?;
-        Ok(shown(StatusCode::OK, resumed.ok_or_else(no_such_webhook)?, None))
+        Ok(Answer::ok(view(resumed.ok_or_else(no_such_webhook)?, None)))
     })
     .await
 }

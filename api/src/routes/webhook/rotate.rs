@@ -1,14 +1,13 @@
 //! `POST /v1/webhooks/{name}/rotate`: another secret, and both sign for a while.
 
 use super::place::{name_of, no_such_webhook};
-use super::view::shown;
+use super::view::view;
 use crate::answer::Answer;
 use crate::call::{Call, repeatable};
-use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
+use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::json as body;
 use crate::task::{Findings, duration};
-use actix_web::http::StatusCode;
 use api_types::{Webhook, WebhookRotate};
 use domain::webhook::{ParseSecretError, SigningSecret};
 use std::time::Duration;
@@ -25,7 +24,6 @@ pub const DOC: Doc = Doc {
                   response has the new one, which is not shown again; that to a repeated call has none.",
     request: Some("WebhookRotate"),
     answers: &[AnswerDoc { status: 200, text: "The webhook", content: Content::Json("Webhook") }],
-    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
@@ -58,9 +56,9 @@ pub async fn handle(call: Call) -> Result<Answer<Webhook>, Problem> {
         let rotated = store::webhook::rotate(db, &scope, &name, &secret, keep).await?;
         let rotated = rotated.ok_or_else(no_such_webhook)?;
         made = Some(rotated.clone());
-        Ok(shown(StatusCode::OK, rotated, None))
+        Ok(Answer::ok(view(rotated, None)))
     });
     let answer = answer.await?;
     // The secret is in this response alone: what is kept for a repeated call has none.
-    Ok(made.map_or(answer, |made| shown(StatusCode::OK, made, Some(&secret))))
+    Ok(made.map_or(answer, |made| Answer::ok(view(made, Some(&secret)))))
 }
