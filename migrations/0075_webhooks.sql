@@ -43,7 +43,7 @@ begin
         -- Tries in a row without a success, and when the first of them was.
         failures bigint not null default 0,
         failing_since timestamptz,
-        -- Up to where it has been told of the event log, and whether more may be behind that.
+        -- Up to where the event log has deliveries of it, and whether more events may be behind that.
         txid bigint not null,
         seq bigint not null,
         behind boolean not null default false,
@@ -142,4 +142,5 @@ grant select, insert, update on webhook_delivery to berth_api;
 grant select, update on webhook to berth_notifier;
 grant select, insert, update on webhook_delivery to berth_notifier;
 grant select, insert on task_event to berth_notifier;
+grant execute on function berth_schedules_held() to berth_notifier;
 grant select on task_spec, schedule, workflow_run to berth_notifier;

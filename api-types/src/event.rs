@@ -1,7 +1,7 @@
 //! Events as CloudEvents 1.0.
 
 use crate::DateTime;
-use domain::event::{EventRecord, Told};
+use domain::event::{EventContent, EventRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,17 +35,17 @@ pub struct Event {
 impl Event {
     /// A row of the log as `source` tells of it.
     #[must_use]
-    pub fn of(record: &EventRecord, told: Told, source: &str) -> Self {
+    pub fn of(record: &EventRecord, content: EventContent, source: &str) -> Self {
         Self {
             specversion: "1.0".to_owned(),
             id: record.id(),
             source: source.to_owned(),
-            event_type: told.event_type,
-            subject: told.subject,
+            event_type: content.event_type,
+            subject: content.subject,
             time: record.at,
             datacontenttype: "application/json".to_owned(),
             sequence: format!("{:020}", record.place.seq),
-            data: told.data,
+            data: content.data,
         }
     }
 }

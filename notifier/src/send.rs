@@ -6,10 +6,10 @@ use domain::target::TargetPolicy;
 use domain::task::{HttpMethod, SuccessRule};
 use domain::webhook::{DeliveryTry, next_try};
 use egress::header::{HeaderMap, HeaderName, HeaderValue};
-use egress::{Client, Request, Rules, StatusCode, Transcript, Version, Waits};
-use runtime::clock;
+use egress::{Client, Failure, Request, Rules, StatusCode, Transcript, Version, Waits};
+use runtime::clock::{self, Instant};
 use std::time::Duration;
-use store::webhook::{Claimed, Tried};
+use store::webhook::{Claimed, TryResult};
 use url::Url;
 
 /// Most of an answer's body that is read and kept, bytes.
@@ -27,12 +27,12 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Sends a delivery and says what follows from that.
-    pub(crate) async fn send(&self, claimed: &Claimed) -> Tried {
+    /// Sends a delivery and says what follows from that; `None`: it could not begin before `until`, when another notifier may claim it.
+    pub(crate) async fn send(&self, claimed: &Claimed, until: Instant) -> Option<TryResult> {
         let (at, began) = (clock::wall(), clock::monotonic());
-        let mut heard = Heard::default();
+        let mut answer = AnswerStart::default();
         let outcome = match request(claimed, at.timestamp()) {
-            Ok(request) => self.exchange(claimed, request, &mut heard).await,
+            Ok(request) => self.exchange((claimed, until), request, &mut answer).await?,
             Err(error) => Outcome { error: Some(error), ..Outcome::default() },
         };
         let took = began.elapsed();
@@ -56,13 +56,18 @@ impl Sender {
             ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             status: outcome.status,
             error: outcome.error,
-            answer: heard.text(),
+            answer: answer.text(),
         };
         let (webhook, at, id) = (claimed.hook.id, claimed.at, claimed.id);
-        Tried { webhook, at, id, tried, is_delivered, again_after, is_gone }
+        Some(TryResult { webhook, at, id, tried, is_delivered, again_after, is_gone })
     }
 
-    async fn exchange(&self, claimed: &Claimed, request: Request, heard: &mut Heard) -> Outcome {
+    async fn exchange(
+        &self,
+        (claimed, until): (&Claimed, Instant),
+        request: Request,
+        answer: &mut AnswerStart,
+    ) -> Option<Outcome> {
         let waits = Waits::default();
         let rules = Rules {
             tenant: claimed.hook.tenant,
@@ -70,10 +75,11 @@ impl Sender {
             timeout: self.timeout,
             success: &self.ends,
             body_limit: ANSWER,
-            may_go_on: &|| true,
+            may_go_on: &|| clock::monotonic() < until,
             waits: &waits,
         };
-        match self.client.exchange(request, rules, heard).await {
+        Some(match self.client.exchange(request, rules, answer).await {
+            Err(Failure::Withdrawn) => return None,
             Ok(answered) => Outcome {
                 status: Some(answered.status),
                 retry_after: answered.retry_after,
@@ -87,7 +93,7 @@ impl Sender {
                 error: Some(failure.to_string()),
                 retry_after: None,
             },
-        }
+        })
     }
 }
 
@@ -128,16 +134,16 @@ fn request(claimed: &Claimed, timestamp: i64) -> Result<Request, String> {
 
 /// The beginning of the answer's body.
 #[derive(Default)]
-struct Heard(Vec<u8>);
+struct AnswerStart(Vec<u8>);
 
-impl Heard {
+impl AnswerStart {
     fn text(self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.0).replace('\0', "\u{fffd}");
         (!text.is_empty()).then_some(text)
     }
 }
 
-impl Transcript for Heard {
+impl Transcript for AnswerStart {
     fn asked(&mut self, _: &str, _: &Url) {}
 
     fn answered(&mut self, _: Version, _: StatusCode, _: &HeaderMap) {}

@@ -5,13 +5,14 @@ use crate::render::render;
 use crate::room::Room;
 use crate::send::Sender;
 use parking_lot::Mutex;
+use runtime::clock;
 use runtime::tasks::TaskGroup;
 use runtime::tick::TickOutcome;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::NotifierDb;
-use store::webhook::{Tried, claim, settle, tell};
+use store::webhook::{TryResult, claim, fan_out, settle};
 use tokio::sync::Notify;
 use tracing::warn;
 
@@ -22,7 +23,7 @@ const PACE: Duration = Duration::from_millis(5);
 
 /// Tries that have ended and are not written yet.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ended(Arc<Mutex<Vec<Tried>>>);
+pub(crate) struct Ended(Arc<Mutex<Vec<TryResult>>>);
 
 pub(crate) struct WebhookTick {
     pub(crate) db: NotifierDb,
@@ -39,10 +40,10 @@ pub(crate) struct WebhookTick {
 impl WebhookTick {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let settled = self.settle().await?;
-        let told = tell(&self.db, |event| render(event, &self.source)).await?;
-        EVENTS.inc_by(told.events);
+        let fanned_out = fan_out(&self.db, |event| render(event, &self.source)).await?;
+        EVENTS.inc_by(fanned_out.events);
         let sent = self.send().await?;
-        let done = settled + told.events + sent;
+        let done = settled + fanned_out.events + sent;
         Ok(if done > 0 { TickOutcome::after(PACE, done) } else { TickOutcome::idle(0) })
     }
 
@@ -69,7 +70,9 @@ impl WebhookTick {
 
     async fn send(&self) -> Result<u64, StoreError> {
         let Some(full) = self.room.full() else { return Ok(0) };
+        // Begun before the claim, so that it ends before the claim's own.
         let lease = self.sender.timeout + SLACK;
+        let until = clock::monotonic() + lease - self.sender.timeout;
         let claimed = claim(&self.db, &full, lease, |hook| self.room.of(hook)).await?;
         let count = claimed.len() as u64;
         for one in claimed {
@@ -77,9 +80,9 @@ impl WebhookTick {
             let (sender, ended, woken) =
                 (Arc::clone(&self.sender), self.ended.clone(), Arc::clone(&self.woken));
             self.tasks.spawn_detached("webhook_try", async move {
-                let tried = sender.send(&one).await;
+                let tried = sender.send(&one, until).await;
                 drop(place);
-                ended.0.lock().push(tried);
+                ended.0.lock().extend(tried);
                 woken.notify_one();
             });
         }

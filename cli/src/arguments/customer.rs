@@ -143,7 +143,7 @@ pub enum WebhookCommand {
     /// Enable a webhook that was disabled because it failed for long.
     #[command(after_help = "Example:\n  berth webhook resume ops")]
     Resume(webhook::NameArguments),
-    /// Send a test and tell what the receiver answered.
+    /// Send a test and print what the receiver answered.
     Test(webhook::TestArguments),
     /// List deliveries of a webhook, newest first.
     Deliveries(webhook::DeliveriesArguments),

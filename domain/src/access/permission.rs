@@ -16,7 +16,7 @@ pub enum Permission {
     ReadUsage,
     /// Store and delete spend caps.
     ManageSpend,
-    /// Store, read and delete webhooks, which are told of all events.
+    /// Store, read and delete webhooks, which receive all events.
     ManageWebhooks,
     /// Create, rotate and revoke the caller's own API keys.
     OwnKeys,

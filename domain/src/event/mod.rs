@@ -6,7 +6,7 @@ mod kind;
 mod record;
 
 pub use kind::{PREFIX, type_of};
-pub use record::{EventPlace, EventRecord, TaskEvent, Told};
+pub use record::{EventContent, EventPlace, EventRecord, TaskEvent};
 
 use crate::access::Permission;
 use crate::id::{ScheduleId, TaskId, WorkflowRunId};
@@ -103,15 +103,15 @@ pub struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// Of an event that is told so.
+    /// Of an event with this content.
     #[must_use]
-    pub fn of(record: &'a EventRecord, told: &'a Told) -> Self {
-        let text = |field: &str| told.data[field].as_str();
+    pub fn of(record: &'a EventRecord, content: &'a EventContent) -> Self {
+        let text = |field: &str| content.data[field].as_str();
         let (schedule, schedule_name) = match &record.task {
             Some(task) => (task.schedule, task.schedule_name.as_deref()),
             None => (text("schedule_id").and_then(|id| id.parse().ok()), text("schedule")),
         };
-        let event_type = &told.event_type;
+        let event_type = &content.event_type;
         Self { event_type, task: record.task.as_ref(), schedule, schedule_name }
     }
 }
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn a_filter_asks_for_all_that_it_names() {
         let record = event();
-        let told = record.told();
-        let about = About::of(&record, &told);
+        let content = record.content();
+        let about = About::of(&record, &content);
         assert!(EventFilter::default().fits(&about));
         let types = vec![pattern("berth.quota.*"), pattern("berth.task.failed")];
         let task = record.task.as_ref().unwrap();
@@ -232,8 +232,8 @@ mod tests {
         let detail = serde_json::json!({"schedule_id": id.to_string(), "schedule": "nightly"});
         let (kind, detail_json) = ("fire_missed".to_owned(), Some(detail.to_string()));
         let record = EventRecord { kind, task: None, detail_json, ..event() };
-        let told = record.told();
-        let fits = |filter: EventFilter| filter.fits(&About::of(&record, &told));
+        let content = record.content();
+        let fits = |filter: EventFilter| filter.fits(&About::of(&record, &content));
         assert!(fits(EventFilter { schedule: Some(id), ..EventFilter::default() }));
         assert!(fits(EventFilter {
             schedule_name: Some("nightly".into()),

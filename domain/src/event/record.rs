@@ -60,9 +60,9 @@ pub struct TaskEvent {
     pub node: Option<String>,
 }
 
-/// What is told of an event.
+/// The content of an event, as its readers receive it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct EventContent {
     /// Its type, such as `berth.task.failed`.
     pub event_type: String,
     /// Id of the task or schedule, or the name of the quota or spend cap that it is about.
@@ -72,26 +72,26 @@ pub struct Told {
 }
 
 impl EventRecord {
-    /// Its id, the same for whoever is told of it.
+    /// Its id, the same for every reader.
     #[must_use]
     pub fn id(&self) -> String {
         format!("{}-{}", self.place.txid, self.place.seq)
     }
 
-    /// What is told of it.
+    /// Its content.
     #[must_use]
-    pub fn told(&self) -> Told {
+    pub fn content(&self) -> EventContent {
         let state = self.task.as_ref().map(|task| task.state);
         let event_type = type_of(&self.kind, state).into_owned();
         if let Some(task) = &self.task {
-            return Told { event_type, subject: task.id.to_string(), data: task.data() };
+            return EventContent { event_type, subject: task.id.to_string(), data: task.data() };
         }
         let data = self.detail_json.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let data: Value = data.filter(Value::is_object).unwrap_or_else(|| json!({}));
         let subject = ["schedule_id", "webhook", "cap", "quota"];
         let subject = subject.into_iter().find_map(|field| data[field].as_str());
         let subject = subject.unwrap_or(&self.kind).to_owned();
-        Told { event_type, subject, data }
+        EventContent { event_type, subject, data }
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_warning_is_about_what_it_names() {
-        let told = |kind: &str, detail: &str| {
+        let content = |kind: &str, detail: &str| {
             let record = EventRecord {
                 place: EventPlace { txid: 700, seq: 9 },
                 at: crate::time::parse_time("2030-01-31T12:00:00Z").unwrap(),
@@ -129,16 +129,16 @@ mod tests {
                 detail_json: Some(detail.to_owned()),
             };
             assert_eq!(record.id(), "700-9");
-            record.told()
+            record.content()
         };
-        let quota = told("quota_nearly_used", r#"{"quota":"backlog","used":9}"#);
+        let quota = content("quota_nearly_used", r#"{"quota":"backlog","used":9}"#);
         assert_eq!(
             (quota.subject.as_str(), quota.event_type.as_str()),
             ("backlog", "berth.quota.nearly_used")
         );
-        let missed = told("fire_missed", r#"{"schedule_id":"schedule_1","schedule":"nightly"}"#);
+        let missed = content("fire_missed", r#"{"schedule_id":"schedule_1","schedule":"nightly"}"#);
         assert_eq!(missed.subject, "schedule_1");
-        let unknown = told("moon_rose", "[]");
+        let unknown = content("moon_rose", "[]");
         assert_eq!((unknown.subject.as_str(), unknown.data), ("moon_rose", json!({})));
     }
 }

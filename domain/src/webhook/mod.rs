@@ -98,7 +98,7 @@ impl WebhookSpec {
     }
 }
 
-/// The id under which a webhook is told of an event: the same whoever tells it and however often. Its leading 48 bits are the time of the
+/// The id of the delivery of an event to a webhook: the same however often it is computed. Its leading 48 bits are the time of the
 /// event.
 #[must_use]
 pub fn delivery_of(webhook: Uuid, place: EventPlace, at: Timestamp) -> DeliveryId {

@@ -7,7 +7,8 @@ use crate::StoreError;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 
 /// Another cluster numbers its transactions anew: what has not been read of the event log comes before all of them, and the cursors begin
-/// there. Events that were read have no consumer any more.
+/// there. Events that were read have no consumer any more. Webhooks go on with what happens here: others may have had what happened since
+/// the dump.
 ///
 /// The same of attempts: those that are counted (`store/src/rollup`) belong to no transaction any more, and the others to one before all.
 /// Older ones are not looked at again, unless the first count is still under way.
@@ -19,7 +20,9 @@ const RESTART_EVENTS: &str = "
     update attempt a set txid = case when a.txid >= c.txid then 0 end from event_cursor c
         where c.consumer = 'usage' and a.txid is not null and (c.seq <> -1 or a.ended_at > c.at - interval '2 days');
     update event_cursor set txid = 0 where consumer in ('usage', 'usage_seen');
-    delete from event_consumer";
+    update webhook set txid = pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1, seq = 9223372036854775807, behind = false,
+        next_due = now();
+    delete from event_consumer where consumer not like 'webhook\\_%'";
 
 /// Notes the place; `restored`: an operator says that it was restored, where nothing else would show it. Why schedules are held, if so.
 pub(super) async fn note_place(

@@ -68,28 +68,36 @@ pub async fn claim(
 ) -> Result<Vec<Claimed>, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let mut all = Vec::new();
-    for (hook, is_ready) in due(&mut tx, full).await? {
-        let room = room(&hook);
-        let before = all.len();
+    for Due { hook, is_ready, now } in due(&mut tx, full).await? {
+        let (id, room, before) = (hook.id, room(&hook), all.len());
         if is_ready {
-            claim_of(&mut tx, &Arc::new(hook.clone()), (room, lease), &mut all).await?;
+            claim_of(&mut tx, (&Arc::new(hook), now), (room, lease), &mut all).await?;
         }
         let is_cut = all.len() - before >= room as usize;
-        next(&mut tx, hook.id, is_ready && is_cut).await?;
+        set_next_due(&mut tx, (id, now), is_ready && is_cut).await?;
     }
     named("commit", tx.commit()).await?;
     Ok(all)
 }
 
-/// Locks webhooks that may have deliveries that are due; whether an ordered one has been told of all that happened.
-async fn due(tx: &mut PgConnection, full: &Full) -> Result<Vec<(Hook, bool)>, StoreError> {
+/// A webhook that may have deliveries that are due.
+struct Due {
+    hook: Hook,
+    /// False: it is ordered, and not all events of a page's transactions have deliveries yet.
+    is_ready: bool,
+    /// What is due until then is claimed; what is due later decides about `next_due`. One moment for both, so that nothing is between.
+    now: Timestamp,
+}
+
+/// Locks webhooks that may have deliveries that are due; none while the installation is held after a restore.
+async fn due(tx: &mut PgConnection, full: &Full) -> Result<Vec<Due>, StoreError> {
     let tenants: Vec<_> = full.tenants.iter().map(|tenant| tenant.uuid()).collect();
     let query = sqlx::query!(
         r#"select w.id, w.tenant_id, w.name, w.spec, w.secret, case when w.old_secret_until > now() then w.old_secret end as old_secret,
-                w.failures, (not w.ordered or not w.behind) as "is_ready!"
+                w.failures, (not w.ordered or not w.behind) as "is_ready!", clock_timestamp() as "now!"
             from webhook w
             where w.next_due <= clock_timestamp() and w.disabled_at is null and not w.paused and w.id <> all ($1)
-                and w.tenant_id <> all ($2)
+                and w.tenant_id <> all ($2) and (select berth_schedules_held()) is null
             order by w.next_due limit $3 for no key update skip locked"#,
         &full.webhooks,
         &tenants,
@@ -106,21 +114,22 @@ async fn due(tx: &mut PgConnection, full: &Full) -> Result<Vec<(Hook, bool)>, St
             continue;
         };
         let (tenant, failures) = (TenantId(row.tenant_id), row.failures.unsigned_abs());
-        hooks.push((Hook { id: row.id, tenant, spec, secrets, failures }, row.is_ready));
+        let hook = Hook { id: row.id, tenant, spec, secrets, failures };
+        hooks.push(Due { hook, is_ready: row.is_ready, now: row.now });
     }
     Ok(hooks)
 }
 
 async fn claim_of(
     tx: &mut PgConnection,
-    hook: &Arc<Hook>,
+    (hook, now): (&Arc<Hook>, Timestamp),
     (room, lease): (u32, Duration),
     all: &mut Vec<Claimed>,
 ) -> Result<(), StoreError> {
     let query = sqlx::query!(
         r#"with picked as (
                 select d.at, d.id from webhook_delivery d
-                where d.webhook_id = $1 and d.state = 'pending' and d.due_at <= clock_timestamp()
+                where d.webhook_id = $1 and d.state = 'pending' and d.due_at <= $5
                     and (not $2 or not exists (
                         select from webhook_delivery e
                         where e.webhook_id = $1 and e.state = 'pending' and e.subject = d.subject and e.seq < d.seq))
@@ -132,7 +141,8 @@ async fn claim_of(
         hook.id,
         hook.spec.ordered,
         i64::from(room),
-        millis(lease) as f64
+        millis(lease) as f64,
+        now
     );
     let rows = patient("webhook.claim", query.fetch_all(tx)).await?;
     all.extend(rows.into_iter().map(|row| Claimed {
@@ -146,15 +156,20 @@ async fn claim_of(
     Ok(())
 }
 
-/// Writes down when the webhook is to be looked at again: at once where there may be more that are due.
-async fn next(tx: &mut PgConnection, id: Uuid, is_cut: bool) -> Result<(), StoreError> {
+/// Stores when the webhook is polled next: at once where more may be due.
+async fn set_next_due(
+    tx: &mut PgConnection,
+    (id, now): (Uuid, Timestamp),
+    is_cut: bool,
+) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "update webhook w set next_due = case when $2 then w.next_due else (
                 select min(d.due_at) from webhook_delivery d
-                where d.webhook_id = $1 and d.state = 'pending' and d.due_at > clock_timestamp()) end
+                where d.webhook_id = $1 and d.state = 'pending' and d.due_at > $3) end
             where w.id = $1",
         id,
-        is_cut
+        is_cut,
+        now
     );
-    named("webhook.next", query.execute(tx)).await.map(drop)
+    named("webhook.set_next_due", query.execute(tx)).await.map(drop)
 }

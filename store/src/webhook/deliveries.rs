@@ -1,6 +1,6 @@
 //! Reads the log of deliveries.
 
-use super::delivery::{Delivery, DeliveryPlace, Row};
+use super::delivery::{Delivery, DeliveryPlace, DeliveryRow};
 use super::find;
 use crate::connect::ApiDb;
 use crate::scoped::scoped_read;
@@ -36,7 +36,7 @@ pub async fn deliveries(
     let mut tx = scoped_read(db, scope).await?;
     let Some(webhook) = find::row(&mut tx, scope, name).await? else { return Ok(None) };
     let query = sqlx::query_as!(
-        Row,
+        DeliveryRow,
         r#"select d.id, d.at, d.event_id, d.event_type, d.subject, d.state, d.tries, d.due_at, d.ended_at, d.log::text as "log!",
                 null::text as body
             from webhook_delivery d
@@ -52,7 +52,7 @@ pub async fn deliveries(
         i64::from(limit)
     );
     let rows = patient("webhook.deliveries", query.fetch_all(&mut *tx)).await?;
-    rows.into_iter().map(Row::delivery).collect::<Result<_, _>>().map(Some)
+    rows.into_iter().map(DeliveryRow::delivery).collect::<Result<_, _>>().map(Some)
 }
 
 /// A delivery of a webhook, with what is sent. `None`: there is no such webhook, or no such delivery of it.
@@ -78,7 +78,7 @@ pub(super) async fn one(
 ) -> Result<Option<Delivery>, StoreError> {
     let Some((from, until)) = moment(id) else { return Ok(None) };
     let query = sqlx::query_as!(
-        Row,
+        DeliveryRow,
         r#"select d.id, d.at, d.event_id, d.event_type, d.subject, d.state, d.tries, d.due_at, d.ended_at, d.log::text as "log!",
                 d.body as "body?"
             from webhook_delivery d
@@ -89,7 +89,10 @@ pub(super) async fn one(
         until,
         id.uuid()
     );
-    patient("webhook.delivery", query.fetch_optional(tx)).await?.map(Row::delivery).transpose()
+    patient("webhook.delivery", query.fetch_optional(tx))
+        .await?
+        .map(DeliveryRow::delivery)
+        .transpose()
 }
 
 /// The millisecond in which the event of a delivery was written, by its id.

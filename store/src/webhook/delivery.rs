@@ -41,7 +41,7 @@ pub struct Delivery {
     pub body: Option<String>,
 }
 
-pub(super) struct Row {
+pub(super) struct DeliveryRow {
     pub id: Uuid,
     pub at: Timestamp,
     pub event_id: Option<String>,
@@ -55,13 +55,13 @@ pub(super) struct Row {
     pub body: Option<String>,
 }
 
-impl RowCount for Row {
+impl RowCount for DeliveryRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl Row {
+impl DeliveryRow {
     pub(super) fn delivery(self) -> Result<Delivery, StoreError> {
         let id = DeliveryId(self.id);
         let malformed = |what, value: &str| StoreError::Malformed {

@@ -1,6 +1,6 @@
 //! Reads webhooks.
 
-use super::record::{Row, WebhookRecord};
+use super::record::{WebhookRecord, WebhookRow};
 use crate::connect::ApiDb;
 use crate::scoped::scoped_read;
 use crate::statement::patient;
@@ -14,7 +14,7 @@ use sqlx::PgConnection;
 /// When the database cannot answer.
 pub async fn list(db: &ApiDb, scope: &TenantScope) -> Result<Vec<WebhookRecord>, StoreError> {
     let mut tx = scoped_read(db, scope).await?;
-    rows(&mut tx, scope, None).await?.into_iter().map(Row::record).collect()
+    rows(&mut tx, scope, None).await?.into_iter().map(WebhookRow::record).collect()
 }
 
 /// The webhook of this name.
@@ -27,14 +27,14 @@ pub async fn find(
     name: &WebhookName,
 ) -> Result<Option<WebhookRecord>, StoreError> {
     let mut tx = scoped_read(db, scope).await?;
-    row(&mut tx, scope, name).await?.map(Row::record).transpose()
+    row(&mut tx, scope, name).await?.map(WebhookRow::record).transpose()
 }
 
 pub(super) async fn row(
     tx: &mut PgConnection,
     scope: &TenantScope,
     name: &WebhookName,
-) -> Result<Option<Row>, StoreError> {
+) -> Result<Option<WebhookRow>, StoreError> {
     Ok(rows(tx, scope, Some(name)).await?.into_iter().next())
 }
 
@@ -42,9 +42,9 @@ async fn rows(
     tx: &mut PgConnection,
     scope: &TenantScope,
     name: Option<&WebhookName>,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<WebhookRow>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        WebhookRow,
         "select w.id, w.name, w.version, w.spec, case when w.old_secret_until > now() then w.old_secret_until end as old_secret_until,
                 w.disabled_at, w.disabled_reason, w.failures, w.failing_since, w.created_at, w.updated_at
             from webhook w where w.tenant_id = $1 and ($2::text is null or w.name = $2) order by w.name",
@@ -59,7 +59,7 @@ pub(super) async fn locked(
     tx: &mut PgConnection,
     scope: &TenantScope,
     name: &WebhookName,
-) -> Result<Option<Row>, StoreError> {
+) -> Result<Option<WebhookRow>, StoreError> {
     let query = sqlx::query_scalar!(
         "select w.id from webhook w where w.tenant_id = $1 and w.name = $2 for update",
         scope.tenant().uuid(),

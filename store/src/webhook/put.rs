@@ -1,7 +1,7 @@
 //! Stores a webhook.
 
 use super::find::{locked, row};
-use super::record::{Row, WebhookRecord, consumer};
+use super::record::{WebhookRecord, WebhookRow, consumer};
 use crate::audit::{Act, AuditAction, record};
 use crate::connect::ApiDb;
 use crate::scoped::scoped;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 /// What became of a webhook to store.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WebhookStored {
-    /// It is new. It is told of what happens from now on.
+    /// It is new. It receives events from now on.
     Created(WebhookRecord),
     /// It is another.
     Updated(WebhookRecord),
@@ -91,7 +91,7 @@ pub async fn put(
     }
     update(&mut tx, id, spec).await?;
     follow(&mut tx, scope, id, spec.wants_tasks()).await?;
-    let after = row(&mut tx, scope, name).await?.map(Row::record).transpose()?;
+    let after = row(&mut tx, scope, name).await?.map(WebhookRow::record).transpose()?;
     record(&mut tx, scope, act.from(before.spec.audited())).await?;
     named("commit", tx.commit()).await?;
     Ok(WebhookStored::Updated(after.ok_or(StoreError::Contended)?))

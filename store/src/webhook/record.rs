@@ -40,7 +40,7 @@ pub struct Disabled {
     pub reason: String,
 }
 
-pub(super) struct Row {
+pub(super) struct WebhookRow {
     pub id: Uuid,
     pub name: String,
     pub version: i64,
@@ -54,13 +54,13 @@ pub(super) struct Row {
     pub updated_at: Timestamp,
 }
 
-impl RowCount for Row {
+impl RowCount for WebhookRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl Row {
+impl WebhookRow {
     pub(super) fn record(self) -> Result<WebhookRecord, StoreError> {
         let disabled = self.disabled_at.zip(self.disabled_reason);
         Ok(WebhookRecord {
@@ -96,7 +96,7 @@ pub(super) fn consumer(id: Uuid) -> String {
     format!("webhook_{}", id.simple())
 }
 
-/// Sends nothing to a webhook that cannot be read until somebody stores or enables it: it holds up no other.
+/// Sends nothing to a webhook that cannot be read until somebody stores or enables it: it delays no other.
 pub(super) async fn disable_unreadable(tx: &mut PgConnection, id: Uuid) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "update webhook set disabled_at = now(), disabled_reason = 'it was stored by another version of Berth' where id = $1",

@@ -112,7 +112,7 @@ pub async fn replay_one(
     Ok(after)
 }
 
-/// Stores a delivery that tells of nothing. `None`: there is no such webhook.
+/// Stores a delivery of no event. `None`: there is no such webhook.
 ///
 /// # Errors
 /// When the database cannot answer.

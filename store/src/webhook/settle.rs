@@ -17,7 +17,7 @@ const KEPT: i32 = 25;
 
 /// A try, and what follows from it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tried {
+pub struct TryResult {
     /// Of which webhook.
     pub webhook: Uuid,
     /// The delivery's key.
@@ -47,10 +47,10 @@ pub struct Settled {
 /// When the database cannot answer; then nothing was written, or all. What is not written is sent again when its lease is over.
 pub async fn settle(
     db: &NotifierDb,
-    tries: &[Tried],
+    tries: &[TryResult],
     disable_at: (u32, Duration),
 ) -> Result<Settled, StoreError> {
-    let mut by_webhook: BTreeMap<Uuid, Vec<&Tried>> = BTreeMap::new();
+    let mut by_webhook: BTreeMap<Uuid, Vec<&TryResult>> = BTreeMap::new();
     for tried in tries {
         by_webhook.entry(tried.webhook).or_default().push(tried);
     }
@@ -71,7 +71,11 @@ pub async fn settle(
 }
 
 /// Counts failures in a row, and locks the webhook; false: it is gone.
-async fn count(tx: &mut PgConnection, webhook: Uuid, tries: &[&Tried]) -> Result<bool, StoreError> {
+async fn count(
+    tx: &mut PgConnection,
+    webhook: Uuid,
+    tries: &[&TryResult],
+) -> Result<bool, StoreError> {
     // In the order in which they began; a success ends a row of failures.
     let mut sorted = tries.to_vec();
     sorted.sort_by_key(|one| one.tried.at);
@@ -93,7 +97,7 @@ async fn count(tx: &mut PgConnection, webhook: Uuid, tries: &[&Tried]) -> Result
     Ok(named("webhook.count", query.execute(tx)).await?.rows_affected() > 0)
 }
 
-async fn log(tx: &mut PgConnection, webhook: Uuid, tries: &[&Tried]) -> Result<(), StoreError> {
+async fn log(tx: &mut PgConnection, webhook: Uuid, tries: &[&TryResult]) -> Result<(), StoreError> {
     let ids: Vec<_> = tries.iter().map(|one| one.id.uuid()).collect();
     let at: Vec<_> = tries.iter().map(|one| one.at).collect();
     let logs: Vec<_> = tries.iter().map(|one| json!([one.tried]).to_string()).collect();
@@ -125,10 +129,10 @@ async fn log(tx: &mut PgConnection, webhook: Uuid, tries: &[&Tried]) -> Result<(
     named("webhook.log", query.execute(tx)).await.map(drop)
 }
 
-/// Disables a webhook that has failed for long enough, or whose receiver is gone, and tells its tenant.
+/// Disables a webhook that has failed for long enough, or whose receiver is gone, and writes an event of it.
 async fn disable(
     tx: &mut PgConnection,
-    (webhook, tries): (Uuid, &[&Tried]),
+    (webhook, tries): (Uuid, &[&TryResult]),
     at_least: (u32, Duration),
 ) -> Result<bool, StoreError> {
     if tries.iter().all(|one| one.is_delivered) {

@@ -1,4 +1,4 @@
-//! Webhooks: each event is told once, whatever is repeated; what is claimed is nobody else's until its lease is over; and of one subject
+//! Webhooks: each event has one delivery, whatever is repeated; what is claimed is nobody else's until its lease is over; and of one subject
 //! nothing goes before what came first.
 
 use crate::support::{World, config};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::connect::NotifierDb;
 use store::webhook::{
-    self, Claimed, DeliveryFilter, Event, Full, NewDelivery, Secret, Tried, WebhookStored,
+    self, Claimed, DeliveryFilter, Event, Full, NewDelivery, Secret, TryResult, WebhookStored,
 };
 use testkit::poll::until;
 
@@ -61,20 +61,20 @@ async fn happen(world: &World, tenant: TenantId, subject: &str, count: usize) {
 }
 
 fn render(event: Event<'_>) -> Option<NewDelivery> {
-    let told = event.record.told();
+    let content = event.record.content();
     let asked = event
         .spec
         .events
         .iter()
-        .any(|text| text.parse::<TypePattern>().unwrap().fits(&told.event_type));
-    let body = told.data.to_string();
-    asked.then_some(NewDelivery { event_type: told.event_type, subject: told.subject, body })
+        .any(|text| text.parse::<TypePattern>().unwrap().fits(&content.event_type));
+    let body = content.data.to_string();
+    asked.then_some(NewDelivery { event_type: content.event_type, subject: content.subject, body })
 }
 
 /// Tells all that has happened; an older transaction anywhere in the cluster holds it up for a moment.
 async fn tell_all(world: &World, db: &NotifierDb, deliveries: i64) {
-    until("all to be told", LIMIT, async || {
-        webhook::tell(db, render).await.unwrap();
+    until("all deliveries to be stored", LIMIT, async || {
+        webhook::fan_out(db, render).await.unwrap();
         world.number("select count(*) from webhook_delivery").await == deliveries
     })
     .await
@@ -85,9 +85,9 @@ async fn claim(db: &NotifierDb, room: u32) -> Vec<Claimed> {
     webhook::claim(db, &Full::default(), LEASE, |_| room).await.unwrap()
 }
 
-fn tried(claimed: &Claimed, status: u16, again_after: Option<Duration>) -> Tried {
+fn tried(claimed: &Claimed, status: u16, again_after: Option<Duration>) -> TryResult {
     let tried = DeliveryTry { at: wall(), ms: 3, status: Some(status), error: None, answer: None };
-    Tried {
+    TryResult {
         webhook: claimed.hook.id,
         at: claimed.at,
         id: claimed.id,
@@ -105,7 +105,7 @@ async fn log(world: &World, tenant: TenantId, name: &str) -> Vec<webhook::Delive
 }
 
 #[tokio::test]
-async fn an_event_is_told_once_to_each_who_asks_from_when_they_asked() {
+async fn each_webhook_has_one_delivery_of_each_event_since_it_was_stored() {
     let world = World::new().await;
     let (mine, other) = (world.tenant().await, world.tenant().await);
     let db = notifier(&world);
@@ -119,7 +119,7 @@ async fn an_event_is_told_once_to_each_who_asks_from_when_they_asked() {
     happen(&world, other, "backlog", 1).await;
     tell_all(&world, &db, 1401).await;
     for _ in 0..3 {
-        webhook::tell(&db, render).await.unwrap();
+        webhook::fan_out(&db, render).await.unwrap();
     }
     assert_eq!(world.number("select count(*) from webhook_delivery").await, 1401);
     // A cursor that a crash of the database took back tells again under the same ids.
@@ -189,7 +189,7 @@ async fn in_order_the_next_of_a_subject_waits_for_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_webhook_is_disabled_for_its_failures_and_tells_its_tenant() {
+async fn a_webhook_is_disabled_for_its_failures_and_its_tenant_has_an_event() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (db, scope) = (notifier(&world), TenantScope::of_role(tenant));
@@ -212,11 +212,11 @@ async fn a_webhook_is_disabled_for_its_failures_and_tells_its_tenant() {
     assert_eq!((stands.failures, stands.failing_since.is_some(), stands.disabled), (1, true, None));
     let ended = webhook::settle(&db, &[fails(&all[4]), fails(&all[5])], at).await.unwrap();
     assert_eq!(ended.disabled, [all[0].hook.id]);
-    let told = "select count(*) from task_event where kind = 'webhook_disabled' and detail ->> 'webhook' = 'one'";
-    assert_eq!(world.number(told).await, 1);
-    // Nothing is told or claimed until somebody enables it; then what happened meanwhile comes, too.
+    let events = "select count(*) from task_event where kind = 'webhook_disabled' and detail ->> 'webhook' = 'one'";
+    assert_eq!(world.number(events).await, 1);
+    // Nothing is stored or claimed until somebody enables it; then what happened meanwhile comes, too.
     happen(&world, tenant, "later", 1).await;
-    webhook::tell(&db, render).await.unwrap();
+    webhook::fan_out(&db, render).await.unwrap();
     assert_eq!(claim(&db, 100).await.len(), 0);
     let resumed = webhook::resume(&world.api, &scope, &name).await.unwrap().unwrap();
     assert_eq!((resumed.failures, resumed.disabled), (0, None));
@@ -285,7 +285,7 @@ async fn a_given_secret_replaces_the_present_one_and_both_sign_for_a_while() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_read_is_disabled_and_holds_up_no_other() {
+async fn one_that_cannot_be_read_is_disabled_and_delays_no_other() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let db = notifier(&world);

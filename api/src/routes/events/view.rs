@@ -3,30 +3,30 @@
 use crate::problem::{Code, Problem};
 use api_types::Event;
 use domain::access::PermissionSet;
-use domain::event::{About, EventFilter, EventRecord, Told, permission_of};
+use domain::event::{About, EventContent, EventFilter, EventRecord, permission_of};
 
-/// A record, and what is told of it.
+/// A record, and what is content of it.
 pub(super) struct Shown {
     record: EventRecord,
-    told: Told,
+    content: EventContent,
 }
 
 impl Shown {
     pub(super) fn of(record: EventRecord) -> Self {
-        let told = record.told();
-        Self { record, told }
+        let content = record.content();
+        Self { record, content }
     }
 
     /// As a CloudEvent of `source`.
     pub(super) fn event(self, source: &str) -> Event {
-        Event::of(&self.record, self.told, source)
+        Event::of(&self.record, self.content, source)
     }
 }
 
 /// Whether the caller asks for it, and may see it.
 pub(super) fn is_for(may: PermissionSet, filter: &EventFilter, shown: &Shown) -> bool {
-    filter.fits(&About::of(&shown.record, &shown.told))
-        && may.contains(permission_of(&shown.told.event_type))
+    filter.fits(&About::of(&shown.record, &shown.content))
+        && may.contains(permission_of(&shown.content.event_type))
 }
 
 /// An event as JSON.

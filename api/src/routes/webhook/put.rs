@@ -160,6 +160,10 @@ mod tests {
         assert_eq!(pointers(put), ["/url", "/events/1", "/task_name", "/headers", "/secret"]);
         let many: Vec<_> = (0..51).map(|_| "berth.*").collect();
         assert_eq!(pointers(json!({"url": "https://a.example", "events": many})), ["/events"]);
+        let labels: std::collections::BTreeMap<_, _> =
+            (0..21).map(|n| (n.to_string(), "")).collect();
+        assert_eq!(pointers(json!({"url": "https://a.example", "labels": labels})), ["/labels"]);
+        assert_eq!(pointers(json!({"url": "https://a.example", "headers": labels})), ["/headers"]);
         let host = json!({"url": "https://a.example", "headers": {"Host": "b", "a b": "c"}});
         assert_eq!(pointers(host), ["/headers", "/headers"]);
         let template = json!({"url": "https://a.example", "payload": []});

@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/{name}/test`: sends an event that tells of nothing.
+//! `POST /v1/webhooks/{name}/test`: sends an event of no task, schedule, quota or cap.
 
 use super::place::{name_of, no_such_webhook};
 use super::view::delivery;

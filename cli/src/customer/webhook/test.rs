@@ -1,4 +1,4 @@
-//! `berth webhook test`: sends a test and tells what the receiver answered.
+//! `berth webhook test`: sends a test and prints what the receiver answered.
 
 use super::super::connection::Connection;
 use super::super::failure::failure;

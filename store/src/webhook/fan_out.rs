@@ -3,7 +3,7 @@
 use super::record::{disable_unreadable, spec_of};
 use crate::StoreError;
 use crate::connect::NotifierDb;
-use crate::event::read;
+use crate::event::{FEED_DAYS, read};
 use crate::statement::{named, patient};
 use domain::event::{EventPlace, EventRecord};
 use domain::id::{DeliveryId, TenantId};
@@ -17,7 +17,7 @@ const WEBHOOKS: i64 = 8;
 /// Events of each of them, at most.
 const EVENTS: u32 = 500;
 
-/// An event of which a webhook may want to be told.
+/// An event for which a webhook may want a delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
     /// What happened.
@@ -39,7 +39,7 @@ pub struct NewDelivery {
 
 /// What one call did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct FannedOut {
     /// Events that were read.
     pub events: u64,
     /// Deliveries that were stored.
@@ -60,12 +60,12 @@ struct Hook {
 ///
 /// # Errors
 /// When the database cannot answer; then nothing was moved, or all. Repeating it stores nothing twice.
-pub async fn tell(
+pub async fn fan_out(
     db: &NotifierDb,
     render: impl Fn(Event<'_>) -> Option<NewDelivery>,
-) -> Result<Told, StoreError> {
+) -> Result<FannedOut, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
-    let mut told = Told::default();
+    let mut done = FannedOut::default();
     let mut rows = Rows::default();
     for hook in behind(&mut tx).await? {
         let Ok(spec) = spec_of(&hook.name, &hook.spec) else {
@@ -80,17 +80,18 @@ pub async fn tell(
                 rows.push(&hook, record, new);
             }
         }
-        told.events += found.feed.events.len() as u64;
-        told.deliveries += rows.ids.len() as u64;
+        done.events += found.feed.events.len() as u64;
+        done.deliveries += rows.ids.len() as u64;
         rows.store(&mut tx).await?;
         moved(&mut tx, hook.id, found.feed.next, (found.is_full, rows.ids.is_empty())).await?;
         rows = Rows::default();
     }
     named("commit", tx.commit()).await?;
-    Ok(told)
+    Ok(done)
 }
 
-/// Locks webhooks that have events behind their cursors; those that waited longest come first.
+/// Locks webhooks that have events behind their cursors, those first that waited longest; none while the installation is held after a
+/// restore.
 async fn behind(tx: &mut PgConnection) -> Result<Vec<Hook>, StoreError> {
     let query = sqlx::query!(
         r#"select w.id as "id!", w.tenant_id as "tenant_id!", w.name as "name!", w.spec as "spec!", w.txid as "txid!", w.seq as "seq!",
@@ -99,9 +100,10 @@ async fn behind(tx: &mut PgConnection) -> Result<Vec<Hook>, StoreError> {
             where w.disabled_at is null and not w.paused and exists (
                 select from task_event n
                 where n.tenant_id = w.tenant_id and n.txid >= w.txid and (n.txid, n.seq) > (w.txid, w.seq)
-                    and n.txid < pg_snapshot_xmin(pg_current_snapshot())::text::bigint and n.at > now() - interval '3 days')
+                    and n.txid < pg_snapshot_xmin(pg_current_snapshot())::text::bigint and n.at > now() - make_interval(days => $2)) and (select berth_schedules_held()) is null
             order by w.read_at limit $1 for no key update of w skip locked"#,
-        WEBHOOKS
+        WEBHOOKS,
+        i32::try_from(FEED_DAYS).unwrap_or(3)
     );
     let rows = patient("webhook.behind", query.fetch_all(tx)).await?;
     let hooks = rows.into_iter().map(|row| Hook {
